@@ -1,21 +1,22 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
-import { DatabasePages, setPageSize } from '../support/database-pages.ts';
+import { INHERITED, ROOT } from '../support/command.ts';
+import { change } from '../support/altered-snapshot.ts';
 import { byDepth } from '../support/depth.ts';
 import { reseal } from '../support/digests.ts';
 import { build, writeImport } from '../support/import-folder.ts';
 import { SMALL_IMPORT } from '../support/small-import.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
+import { DatabasePages, PAGE_SIZE } from './database-pages.ts';
 import type { Outcome } from './load-each.ts';
-import { LoaderProcess } from './loader-process.ts';
 
 const SEED = 20_261_122;
 const COPIES = byDepth({ short: 40, deep: 5000 });
-/** Small pages give the small import trees of several levels, and overflow chains of hundreds of pages. */
-const PAGE_SIZE = 512;
 /** Ten times a load on a busy machine. The limit is against a standstill alone. */
 const MAX_MS = 10_000;
 /** Levels of links that multiply the rows beyond what can be read. */
@@ -30,24 +31,39 @@ const lastChild =
   (childOf: (pages: DatabasePages, root: number) => number): Craft =>
   (pages) => {
     const root = pages.rootOf('runs');
-    if (!pages.isInterior(root)) throw new Error('runs has one page');
     pages.setLastChild(root, childOf(pages, root));
   };
 
-/** Makes a table of levels that each link the level below some sixty times; the lowest links its first leaf. */
+/** Makes levels that each link the level below some sixty times; the lowest links a leaf. Returns the highest level. */
+function linkLevels(pages: DatabasePages, leaf: number, root = pages.append()): number {
+  let child = pages.append();
+  pages.page(leaf).copy(pages.page(child));
+  for (let level = 1; level < LEVELS; level++) {
+    const parent = pages.append();
+    pages.linkManyTimes(parent, child);
+    child = parent;
+  }
+  pages.linkManyTimes(root, child);
+  return root;
+}
+
 const manyLeaves =
   (table: string): Craft =>
   (pages) => {
-    linkLevels(pages, pages.rootOf(table), firstLeaf(pages, pages.rootOf(table)));
+    const root = pages.rootOf(table);
+    linkLevels(pages, pages.firstLeaf(root), root);
   };
 
 /** Sets the link at the start of the first overflow page of each cell of a table's first leaf. */
 const overflow =
   (table: string, linkFrom: (page: number) => number): Craft =>
   (pages) => {
-    const leaf = firstLeaf(pages, pages.rootOf(table));
-    for (const cell of pages.cellsOf(leaf)) {
-      const first = overflowOf(pages, leaf, cell);
+    const leaf = pages.firstLeaf(pages.rootOf(table));
+    const cells = pages.cellsOf(leaf);
+    for (const cell of cells) {
+      // The number of the page follows the part of the payload that is in the leaf.
+      const end = Math.min(...cells.filter((other) => other > cell), PAGE_SIZE);
+      const first = pages.page(leaf).readUInt32BE(end - 4);
       pages.page(first).writeUInt32BE(linkFrom(first));
     }
   };
@@ -56,7 +72,7 @@ const overflow =
 const inLeaf =
   (table: string, at: number, value: number): Craft =>
   (pages) =>
-    pages.page(firstLeaf(pages, pages.rootOf(table))).writeUInt16BE(value, at);
+    pages.page(pages.firstLeaf(pages.rootOf(table))).writeUInt16BE(value, at);
 
 /** Sets a number of one, two or four bytes in the header of the file. */
 const inHeader =
@@ -73,9 +89,7 @@ const CRAFTED: Readonly<Record<string, Craft>> = {
   'snapshot with the same leaf millions of times': manyLeaves('snapshot'),
   'organizations with the same leaf millions of times': manyLeaves('organizations'),
   'sqlite_schema with the same leaf millions of times': (pages) => {
-    const levels = pages.append();
-    linkLevels(pages, levels, firstLeaf(pages, 1));
-    pages.setLastChild(1, levels);
+    pages.setLastChild(1, linkLevels(pages, pages.firstLeaf(1)));
   },
   'an overflow chain that is a circle': overflow('ticket_runs', (page) => page),
   'an overflow chain that leads to page 1': overflow('order_runs', () => 1),
@@ -85,7 +99,7 @@ const CRAFTED: Readonly<Record<string, Craft>> = {
   'no cells in a leaf': inLeaf('ticket_runs', 3, 0),
   'cells outside their page': inLeaf('runs', 8, PAGE_SIZE - 1),
   'a payload of two gigabytes': (pages) => {
-    const leaf = firstLeaf(pages, pages.rootOf('organizations'));
+    const leaf = pages.firstLeaf(pages.rootOf('organizations'));
     const [cell] = pages.cellsOf(leaf);
     pages.page(leaf).set([0x87, 0xff, 0xff, 0xff, 0x7f], cell);
   },
@@ -113,7 +127,7 @@ const HARMLESS: Readonly<Record<string, Craft>> = {
   },
 };
 
-const ROOT_PAGE = "UPDATE sqlite_schema SET rootpage = %s WHERE name = 'ticket_runs'";
+const rootPage = (value: string) => `UPDATE sqlite_schema SET rootpage = ${value} WHERE name = 'ticket_runs'`;
 
 /** Other schemas that only an edit of the schema table, or an extension, makes. */
 const SCHEMAS: Readonly<Record<string, string>> = {
@@ -123,28 +137,34 @@ const SCHEMAS: Readonly<Record<string, string>> = {
   'a table without rowid': schemaText('event_runs', ') STRICT', ') STRICT, WITHOUT ROWID'),
   'a table with a rowid': schemaText('runs', 'STRICT, WITHOUT ROWID', 'STRICT'),
   'a statement that is not SQL': schemaText('organizations', 'CREATE TABLE', 'CREATE TABLE ('),
-  'the root page of another table': ROOT_PAGE.replace(
-    '%s',
+  'the root page of another table': rootPage(
     "(SELECT rootpage FROM sqlite_schema WHERE name = 'order_runs')",
   ),
-  'a root page beyond the end': ROOT_PAGE.replace('%s', '99999999'),
+  'a root page beyond the end': rootPage('99999999'),
 };
 
 describe(`Pages of a hostile snapshot, read by the loader thread of another process (seed ${SEED}):`, function () {
   this.timeout(1_200_000);
   const inFolder = folderForAll();
-  let process: LoaderProcess;
+  let loader: ChildProcess;
+  let ended: Promise<unknown[]>;
 
   before(async () => {
     writeImport(inFolder('import'), SMALL_IMPORT);
     await build(inFolder('import'), inFolder('sound.sqlite'));
     setPageSize(inFolder('sound.sqlite'), PAGE_SIZE);
-    process = new LoaderProcess();
-    expect(await process.load(inFolder('sound.sqlite'))).to.include({ isSame: true });
+    loader = fork(join(ROOT, 'test/resilience/load-each.ts'), { env: INHERITED });
+    ended = once(loader, 'exit');
+    expect(await load('sound')).to.include({ isSame: true });
   });
-  after(() => {
-    process.end();
-  });
+  after(() => loader.kill('SIGKILL'));
+
+  async function load(name: 'sound' | 'hostile'): Promise<Outcome> {
+    loader.send(inFolder(`${name}.sqlite`));
+    const [outcome] = await Promise.race([once(loader, 'message'), ended]);
+    if (typeof outcome !== 'object' || outcome === null) throw new Error('the process ended');
+    return outcome as Outcome;
+  }
 
   const copied = () => {
     copyFileSync(inFolder('sound.sqlite'), inFolder('hostile.sqlite'));
@@ -154,7 +174,7 @@ describe(`Pages of a hostile snapshot, read by the loader thread of another proc
     const pages = new DatabasePages(copied());
     craft(pages);
     pages.save();
-    return process.load(inFolder('hostile.sqlite'));
+    return load('hostile');
   };
 
   describe('refuses', () => {
@@ -166,12 +186,8 @@ describe(`Pages of a hostile snapshot, read by the loader thread of another proc
 
     for (const [what, statement] of Object.entries(SCHEMAS)) {
       it(`a schema with ${what}`, async () => {
-        const database = new Database(copied());
-        database.unsafeMode();
-        database.pragma('writable_schema = ON');
-        database.exec(statement);
-        database.close();
-        expectRefused(await process.load(inFolder('hostile.sqlite')), what);
+        change(copied(), [`PRAGMA writable_schema = ON; ${statement}`]);
+        expectRefused(await load('hostile'), what);
       });
     }
   });
@@ -186,33 +202,22 @@ describe(`Pages of a hostile snapshot, read by the loader thread of another proc
     for (const pageSize of [1024, 4096, 65_536]) {
       it(`pages of ${pageSize} bytes`, async () => {
         setPageSize(copied(), pageSize);
-        expect(await process.load(inFolder('hostile.sqlite'))).to.include({ isSame: true });
+        expect(await load('hostile')).to.include({ isSame: true });
       });
     }
   });
 
-  describe('refuses a run of 100 MB, in little memory, that is declared with', () => {
-    for (const [what, declare] of Object.entries({
-      'its length': (path: string) => {
-        reseal(path);
-      },
-      'the length of the run that it replaces': () => {
-        // The table "runs" stays as it is.
-      },
-    })) {
-      it(what, async () => {
-        const database = new Database(copied());
-        database.exec(`UPDATE order_runs SET records = CAST(zeroblob(${HUGE_BYTES}) AS TEXT)`);
-        database.close();
-        declare(inFolder('hostile.sqlite'));
-        const { peakBytes: before } = await process.load(inFolder('sound.sqlite'));
-        const outcome = await process.load(inFolder('hostile.sqlite'));
-        expectRefused(outcome, what);
-        expect(outcome.detail).to.match(/^"runs" is out of bounds for orders|exceeds 16777216 bytes$/);
-        expect(outcome.peakBytes - before).to.be.below(HUGE_BYTES / 2);
-      });
-    }
-  });
+  for (const what of ['its length', 'the length of the run that it replaces']) {
+    it(`refuses a run of 100 MB, in little memory, that is declared with ${what}`, async () => {
+      change(copied(), [`UPDATE order_runs SET records = CAST(zeroblob(${HUGE_BYTES}) AS TEXT)`]);
+      if (what === 'its length') reseal(inFolder('hostile.sqlite'));
+      const { peakBytes: before } = await load('sound');
+      const outcome = await load('hostile');
+      expectRefused(outcome, what);
+      expect(outcome.detail).to.match(/^"runs" is out of bounds for orders|exceeds 16777216 bytes$/);
+      expect(outcome.peakBytes - before).to.be.below(HUGE_BYTES / 2);
+    });
+  }
 
   it(`refuses ${COPIES} copies with changed pages, or serves the same content`, async () => {
     const bytes = readFileSync(inFolder('sound.sqlite'));
@@ -222,7 +227,7 @@ describe(`Pages of a hostile snapshot, read by the loader thread of another proc
       const copy = Buffer.from(bytes);
       for (let left = random.between(1, 3); left > 0; left--) changePage(random, copy);
       writeFileSync(inFolder('hostile.sqlite'), copy);
-      const outcome = await process.load(inFolder('hostile.sqlite'));
+      const outcome = await load('hostile');
       if (outcome.isSame === true) expect(outcome.ms).to.be.below(MAX_MS);
       else {
         expectRefused(outcome, `copy ${n}`);
@@ -232,9 +237,13 @@ describe(`Pages of a hostile snapshot, read by the loader thread of another proc
     expect(refused)
       .to.be.greaterThan(COPIES / 4)
       .and.lessThan(COPIES);
-    expect(await process.load(inFolder('sound.sqlite'))).to.include({ isSame: true });
+    expect(await load('sound')).to.include({ isSame: true });
   });
 });
+
+function setPageSize(path: string, pageSize: number): void {
+  change(path, [`PRAGMA page_size = ${pageSize}; VACUUM`]);
+}
 
 function expectRefused(outcome: Outcome, what: string): void {
   const shown = `${what}: ${JSON.stringify(outcome)}`;
@@ -283,29 +292,4 @@ function changePage(random: Random, file: Buffer): void {
 /** Returns a statement that replaces a text in the definition of a table. */
 function schemaText(table: string, from: string, to: string): string {
   return `UPDATE sqlite_schema SET sql = replace(sql, '${from}', '${to}') WHERE name = '${table}'`;
-}
-
-function firstLeaf(pages: DatabasePages, root: number): number {
-  if (!pages.isInterior(root)) return root;
-  const [cell] = pages.cellsOf(root);
-  return firstLeaf(pages, pages.page(root).readUInt32BE(cell));
-}
-
-function linkLevels(pages: DatabasePages, root: number, leaf: number): void {
-  const copy = pages.append();
-  pages.page(leaf).copy(pages.page(copy));
-  let child = copy;
-  for (let level = 1; level < LEVELS; level++) {
-    const parent = pages.append();
-    pages.linkManyTimes(parent, child);
-    child = parent;
-  }
-  pages.linkManyTimes(root, child);
-}
-
-/** Returns the first overflow page of a cell. Its number follows the part of the payload that is in the leaf. */
-function overflowOf(pages: DatabasePages, leaf: number, cell: number): number {
-  const page = pages.page(leaf);
-  const ends = [...pages.cellsOf(leaf).filter((other) => other > cell), PAGE_SIZE];
-  return page.readUInt32BE(Math.min(...ends) - 4);
 }

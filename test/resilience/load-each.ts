@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { isDeepStrictEqual } from 'node:util';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { loadSnapshot } from '../../src/snapshot/load/load-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
 
 /**
- * Loads snapshot files on the loader thread, as a replica does, in a process of its own that a crash would end. Each line
- * of standard input is the path of a file; the first file is sound. Writes an outcome for each, as a line of JSON.
+ * Loads snapshot files on the loader thread, as a replica does, in a process of its own, which a crash would end. A message
+ * from its parent is the path of a file, the first of which is sound; the result is an outcome.
  */
 export interface Outcome {
   /** Whether the image equals that of the first file; undefined for a refused file. */
@@ -27,14 +26,15 @@ const contentOf = ({ organizations }: SnapshotImage) =>
 
 let sound: ReturnType<typeof contentOf> | undefined;
 
-for await (const path of createInterface({ input: process.stdin })) {
+process.on('message', (path: string) => void report(path));
+
+async function report(path: string): Promise<void> {
   const started = performance.now();
   const outcome = await outcomeOf(path);
   const ms = Math.round(performance.now() - started);
   // Unlike maxRSS, this does not include the memory of the parent process.
   const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
-  const peakBytes = Number(kilobytes) * 1024;
-  process.stdout.write(`${JSON.stringify({ ...outcome, ms, peakBytes })}\n`);
+  process.send?.({ ...outcome, ms, peakBytes: Number(kilobytes) * 1024 } satisfies Outcome);
 }
 
 async function outcomeOf(path: string): Promise<Partial<Outcome>> {
