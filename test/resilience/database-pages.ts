@@ -27,7 +27,9 @@ export class DatabasePages {
   /** Returns the root page of a table. */
   rootOf(table: string): number {
     const database = new Database(this.#path, { readonly: true });
-    const select = database.prepare<[string], number>('SELECT rootpage FROM sqlite_schema WHERE name = ?').pluck();
+    const select = database
+      .prepare<[string], number>('SELECT rootpage FROM sqlite_schema WHERE name = ?')
+      .pluck();
     const root = select.get(table) ?? NaN;
     database.close();
     return root;

@@ -19,7 +19,9 @@ import { recordAt } from '../../src/store/records.ts';
 export type FileName = 'organizations' | 'events' | 'sessions' | 'tickets' | 'orders' | 'offers';
 export type ImportRecord = Readonly<Record<string, unknown>>;
 /** Lines by file: objects, or text or bytes written unchanged. */
-export type Import = Partial<Readonly<Record<FileName | 'deletions', readonly (ImportRecord | string | Buffer)[]>>>;
+export type Import = Partial<
+  Readonly<Record<FileName | 'deletions', readonly (ImportRecord | string | Buffer)[]>>
+>;
 
 export function toLine(line: ImportRecord | string | Buffer): string | Buffer {
   return typeof line === 'string' || Buffer.isBuffer(line) ? line : JSON.stringify(line);
