@@ -1,8 +1,13 @@
 import { InvalidArgumentError } from 'commander';
 import { commandLine, isSystemError, Refused, runCommand } from './run-command.ts';
 import { FolderInUse } from './sample/import-folder.ts';
-import { countFault, dayFault, DEFAULT_SAMPLE, type SampleOptions } from './sample/sample-options.ts';
-import { writeSample } from './sample/write-sample.ts';
+import {
+  countFault,
+  dayFault,
+  DEFAULT_SAMPLE,
+  type SampleOptions,
+  writeSample,
+} from './sample/write-sample.ts';
 import { Progress } from './terminal/progress.ts';
 import { indented, left, right, table } from './terminal/table.ts';
 import { count as formatCount, timeSpan } from './terminal/units.ts';

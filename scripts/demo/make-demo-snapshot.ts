@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { buildSnapshot } from '../../src/snapshot/builder/build-snapshot.ts';
 import { FOLDER_MODE } from '../../src/snapshot/format/snapshot-file.ts';
-import { DEFAULT_SAMPLE } from '../sample/sample-options.ts';
-import { writeSample } from '../sample/write-sample.ts';
+import { DEFAULT_SAMPLE, writeSample } from '../sample/write-sample.ts';
 
 /** Builds a snapshot of sample data as of today, and creates its folder. */
 export async function makeDemoSnapshot(snapshot: string): Promise<void> {

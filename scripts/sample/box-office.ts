@@ -1,26 +1,35 @@
-import { CartGenerator, type CartLine } from './cart.ts';
-import { Checkout } from './checkout.ts';
-import { type Seconds, writeUtc } from './clock.ts';
-import type { Customers } from './customers.ts';
-import { type OrderDetails, orderRecord, type PricedLine, priceLine, sumOf } from './order-record.ts';
-import { drawTimeline, type OrderTimeline, type Outcome } from './order-timeline.ts';
-import { ShuffleBag } from './random.ts';
+import { CartGenerator, type PricedLine, priceLine, sumOf } from './cart.ts';
+import { clockOf, DAY, HOUR, MINUTE, type Seconds, writeUtc } from './clock.ts';
+import type { Buyer, Customers } from './customers.ts';
+import { percentOf } from './money.ts';
+import type { Profile, SalesChannel } from './profile.ts';
+import { type Random, ShuffleBag } from './random.ts';
 import type { SampleContext, Season } from './season.ts';
-import { issueTicket } from './tickets.ts';
 
-/** Takes orders and issues their tickets, for any organization. */
+/** Sales close this long before the first session of an order; changes close an hour later. */
+const CLOSING = 2 * HOUR;
+
+type Outcome = 'pending' | 'fulfilled' | 'cancelled' | 'partly refunded';
+type Delivery = 'home_delivery' | 'pickup_point' | 'on_site';
+type AddOn = 'INSURANCE' | 'DONATION';
+
+/** An order with all that is drawn for it. Amounts are in minor units. */
+export type Sale = ReturnType<BoxOffice['sell']>;
+
+/** Takes orders, for any organization. */
 export class BoxOffice {
   readonly #context: SampleContext;
   readonly #carts: CartGenerator;
-  readonly #checkout: Checkout;
   readonly #outcomes: ShuffleBag<Outcome>;
   readonly #discounted: ShuffleBag<boolean>;
+  readonly #channels: ShuffleBag<number>;
+  readonly #deliveries: ShuffleBag<Delivery>;
+  readonly #addOns: ShuffleBag<readonly AddOn[]>;
 
   constructor(context: SampleContext) {
     const { random } = context;
     this.#context = context;
     this.#carts = new CartGenerator(random);
-    this.#checkout = new Checkout(random);
     this.#outcomes = new ShuffleBag<Outcome>(random, [
       ['fulfilled', 14],
       ['pending', 2],
@@ -31,84 +40,69 @@ export class BoxOffice {
       [true, 1],
       [false, 6],
     ]);
+    this.#channels = new ShuffleBag(random, [
+      [0, 6],
+      [1, 2],
+      [2, 1],
+    ]);
+    this.#deliveries = new ShuffleBag<Delivery>(random, [
+      ['on_site', 6],
+      ['home_delivery', 1],
+      ['pickup_point', 1],
+    ]);
+    this.#addOns = new ShuffleBag<readonly AddOn[]>(random, [
+      [[], 8],
+      [['INSURANCE'], 2],
+      [['DONATION'], 1],
+      [['INSURANCE', 'DONATION'], 1],
+    ]);
   }
 
   /**
-   * Sells one more order of a season that has tickets left. Returns the records of the order and of its tickets: as
-   * many as the quantities of its TICKET items, none while the order is pending.
+   * Sells one more order of a season that has tickets left.
    * @param number of the order in its organization, from 1
    */
   sell(season: Season, customers: Customers, number: number) {
-    const { random, ids, reference, clockOf } = this.#context;
-    const { organization } = season;
-    const { profile } = organization;
+    const { random, ids, reference } = this.#context;
+    const { profile } = season;
     const cart = this.#carts.fill(season);
     const discount = this.#discounted.draw() ? random.pick(profile.discounts) : null;
-    const lines = cart.map((line) => priceLine(line, discount));
-    const firstStart = firstStartOf(cart);
+    const lines = cart.map((line) => priceLine(line, discount?.percent ?? 0));
+    const firstStart = Math.min(...lines.map(startOf));
     const drawn = this.#outcomes.draw();
     const outcome = isPossible(drawn, lines, firstStart > reference) ? drawn : 'fulfilled';
-    const timeline = drawTimeline(outcome, { openedAt: season.openedAt, reference, firstStart }, random);
+    const closing = Math.min(reference, firstStart) - CLOSING;
+    const times = drawTimes(outcome, season.openedAt, closing, random);
 
-    const clock = cart[0].type === 'TICKET' ? cart[0].event.clock : clockOf(profile.zone);
+    const { offer } = lines[0];
+    const clock = offer.type === 'TICKET' ? offer.event.clock : clockOf(profile.zone);
     const fraction = this.#fraction();
+    const createdAt = clock.write(times.createdAt, fraction);
     const buyer = customers.draw(random);
-    const channel = this.#checkout.channel(profile);
+    const channel = profile.salesChannels[this.#channels.draw()];
     const digits = String(number).padStart(6, '0');
-    const details: OrderDetails = {
-      organization,
+    return {
+      profile,
       orderId: ids.next('ord_'),
       orderNumber: profile.orderNumberPrefix + digits,
+      invoiceReference: `${profile.invoicePrefix}${createdAt.slice(0, 4)}-${digits}`,
       lines,
       discount,
       outcome,
-      refundedTickets: outcome === 'partly refunded' ? random.between(1, cart[0].quantity - 1) : 0,
-      createdAt: clock.write(timeline.createdAt, fraction),
-      fulfilledAt: timeline.fulfilledAt === null ? null : clock.write(timeline.fulfilledAt, fraction),
+      /** Number of tickets of the first line that were cancelled alone. */
+      refundedTickets: outcome === 'partly refunded' ? random.between(1, lines[0].quantity - 1) : 0,
+      times,
+      createdAt,
+      fulfilledAt: times.fulfilledAt === null ? null : clock.write(times.fulfilledAt, fraction),
       // Changes come from the back office, which writes UTC.
-      changedAt: timeline.changedAt === null ? null : writeUtc(timeline.changedAt, fraction),
+      changedAt: times.changedAt === null ? null : writeUtc(times.changedAt, fraction),
       buyer,
       channel,
-      delivery: this.#checkout.delivery(profile, channel, buyer),
-      addOns: this.#checkout.addOns(
-        profile,
-        sumOf(lines, ({ unitPaid }) => unitPaid),
-      ),
-      payment: this.#checkout.payment(profile, channel),
+      delivery: this.#delivery(profile, channel, buyer),
+      addOns: this.#addOnsOf(profile, sumOf(lines, 'unitPaid')),
+      payment: this.#payment(profile, channel),
       optIns: profile.optIns.map((name) => ({ name, accepted: random.chance(0.35) })),
     };
-    return { order: orderRecord(details), tickets: this.#issue(details, timeline, digits) };
-  }
-
-  /** Issues the tickets of an order and updates the stock. */
-  #issue(details: OrderDetails, timeline: OrderTimeline, digits: string) {
-    const { organization, outcome } = details;
-    if (timeline.fulfilledAt === null || details.fulfilledAt === null) return [];
-    const issue = {
-      organizationId: organization.organizationId,
-      orderId: details.orderId,
-      orderNumber: details.orderNumber,
-      invoiceReference: `${organization.profile.invoicePrefix}${details.createdAt.slice(0, 4)}-${digits}`,
-      channel: details.channel,
-      customer: details.buyer.customer,
-      currency: organization.profile.currency,
-      issuedAt: timeline.fulfilledAt,
-      closedAt: timeline.closedAt,
-      issuedAtText: details.fulfilledAt,
-      cancelledAtText: details.changedAt,
-    };
-    return details.lines.flatMap((priced, position) => {
-      const { line } = priced;
-      if (line.type === 'PRODUCT') {
-        if (outcome !== 'cancelled') line.offer.variants[line.variant].sold += line.quantity;
-        return [];
-      }
-      const refunded = position === 0 ? details.refundedTickets : 0;
-      const cancelled = outcome === 'cancelled' ? line.quantity : refunded;
-      return Array.from({ length: line.quantity }, (_, unit) =>
-        issueTicket(issue, { ...priced, line }, unit < cancelled, this.#context),
-      );
-    });
   }
 
   /** Draws a fraction of a second, as different systems write them: mostly none, some of 3 or 6 digits. */
@@ -119,35 +113,85 @@ export class BoxOffice {
     const digits = kind < 0.9 ? 3 : 6;
     return `.${String(random.below(10 ** digits)).padStart(digits, '0')}`;
   }
+
+  /** Draws the order's `delivery` and its fee. */
+  #delivery({ homeDelivery, pickup, countryCode }: Profile, channel: SalesChannel, buyer: Buyer) {
+    const type = channel.issuanceChannel === 'BOX_OFFICE' ? 'on_site' : this.#deliveries.draw();
+    const none = { type, carrierId: null, homeDeliveryAddress: null, pickupPoint: null };
+    switch (type) {
+      case 'on_site':
+        return { fee: 0, record: none };
+      case 'home_delivery': {
+        const { carrierId, fee } = homeDelivery;
+        return { fee, record: { ...none, carrierId, homeDeliveryAddress: buyer.deliveryAddress } };
+      }
+      case 'pickup_point': {
+        const { carrierId, fee, points } = pickup;
+        const [pickupPointId, name, addressLine1, city, postalCode] = this.#context.random.pick(points);
+        const pickupPoint = { pickupPointId, name, addressLine1, city, postalCode, countryCode };
+        return { fee, record: { ...none, carrierId, pickupPoint } };
+      }
+    }
+  }
+
+  /** Draws add-ons with their prices. Free ones are left out. */
+  #addOnsOf({ insurance, donation }: Profile, subtotalPaid: number) {
+    return this.#addOns.draw().flatMap((category) => {
+      const { serviceId, serviceName } = category === 'INSURANCE' ? insurance : donation;
+      const price =
+        category === 'INSURANCE'
+          ? percentOf(subtotalPaid, insurance.percent)
+          : this.#context.random.pick(donation.amounts);
+      return price > 0 ? [{ category, serviceId, serviceName, price }] : [];
+    });
+  }
+
+  /** Draws a payment; cash has no provider. */
+  #payment({ payments }: Profile, channel: SalesChannel): { provider: string | null; method: string } {
+    const { random } = this.#context;
+    const cash = channel.issuanceChannel === 'BOX_OFFICE' && random.chance(0.5);
+    return cash ? { provider: null, method: 'cash' } : random.pick(payments);
+  }
+}
+
+/** Returns the start of the session of a line; infinity for a product. */
+function startOf({ offer, position }: PricedLine): Seconds {
+  return offer.type === 'TICKET' ? offer.event.sessions[position].start : Infinity;
 }
 
 /** Reports whether an order can have an outcome. Only orders for upcoming sessions are pending. */
 function isPossible(outcome: Outcome, lines: readonly PricedLine[], isUpcoming: boolean): boolean {
-  switch (outcome) {
-    case 'pending':
-      return isUpcoming;
-    case 'partly refunded':
-      return isPartlyRefundable(lines);
-    case 'fulfilled':
-    case 'cancelled':
-      return true;
-  }
+  if (outcome === 'pending') return isUpcoming;
+  return outcome !== 'partly refunded' || isPartlyRefundable(lines);
 }
 
 /** Reports whether the first line has several paid tickets, outside a bundle and without options. */
-function isPartlyRefundable([{ line, unitPaid }, ...others]: readonly PricedLine[]): boolean {
+function isPartlyRefundable([first, ...others]: readonly PricedLine[]): boolean {
   return (
-    line.type === 'TICKET' &&
-    line.quantity > 1 &&
-    unitPaid > 0 &&
-    line.pricing.bundleOfferId === null &&
-    others.every((other) => other.line.base === null)
+    first.offer.type === 'TICKET' &&
+    first.quantity > 1 &&
+    first.unitPaid > 0 &&
+    first.pricing.bundleOfferId === null &&
+    others.every(({ base }) => base === null)
   );
 }
 
-/** Returns the start of the earliest session in the cart; infinity without tickets. */
-function firstStartOf(cart: readonly CartLine[]): Seconds {
-  return Math.min(
-    ...cart.map((line) => (line.type === 'TICKET' ? line.event.sessions[line.session].start : Infinity)),
-  );
+/** Draws the times of an order between the opening and closing of sales, more often late. */
+function drawTimes(outcome: Outcome, opening: Seconds, closing: Seconds, random: Random) {
+  /** End of all changes except admission. */
+  const closedAt = closing + HOUR;
+  if (outcome === 'pending') {
+    const createdAt = Math.max(opening, closing - random.below(3 * DAY));
+    return { createdAt, fulfilledAt: null, changedAt: null, closedAt };
+  }
+  const createdAt = closing - Math.floor((closing - opening) * random.fraction() ** 2);
+  const fulfilledAt = createdAt + random.between(4, 90);
+  const changedAt = outcome === 'fulfilled' ? null : timeAfter(fulfilledAt, closedAt, random);
+  return { createdAt, fulfilledAt, changedAt, closedAt };
+}
+
+/** Draws a time at least a minute after `start` and before `end`, more often early. */
+export function timeAfter(start: Seconds, end: Seconds, random: Random): Seconds {
+  const earliest = start + MINUTE;
+  return earliest + Math.floor((end - earliest) * random.fraction() ** 2);
 }

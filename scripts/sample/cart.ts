@@ -1,28 +1,42 @@
-import type { BundleOffer, EventOnSale, Pricing, ProductOffer, TicketOffer } from './offers.ts';
+import { percentOf, taxWithin } from './money.ts';
+import type { BundleOffer, EventOnSale, Pricing, ProductOffer, Season, TicketOffer } from './season.ts';
 import { type Random, ShuffleBag } from './random.ts';
-import type { Season } from './season.ts';
 
-export type CartLine = TicketLine | ProductLine;
-
-export interface TicketLine {
-  readonly type: 'TICKET';
-  readonly offer: TicketOffer;
+/** A line of an order. */
+export interface CartLine<O = TicketOffer | ProductOffer> {
+  readonly offer: O;
   readonly pricing: Pricing;
   /** The base ticket of an option; null for a line sold by itself. */
-  readonly base: TicketLine | null;
-  readonly event: EventOnSale;
-  /** Position of the session in the event. */
-  readonly session: number;
+  readonly base: CartLine<TicketOffer> | null;
+  /** Position of the session in the event, or of the variant of a product. */
+  readonly position: number;
   readonly quantity: number;
 }
 
-export interface ProductLine {
-  readonly type: 'PRODUCT';
-  readonly offer: ProductOffer;
-  readonly pricing: Pricing;
-  readonly base: TicketLine | null;
-  readonly variant: number;
-  readonly quantity: number;
+/** A line with its unit prices in minor units, tax included: `unitPaid` is `unitPrice - unitDiscount`. */
+export interface PricedLine extends CartLine {
+  readonly unitPrice: number;
+  readonly unitDiscount: number;
+  readonly unitPaid: number;
+  readonly unitTax: number;
+}
+
+/** Applies a discount in percent to a line if it is a ticket. Bundles and options have their own prices. */
+export function priceLine(line: CartLine, percent: number): PricedLine {
+  const { offer, pricing, base } = line;
+  const isDiscountable = offer.type === 'TICKET' && base === null && pricing.bundleOfferId === null;
+  const unitPrice = pricing.price;
+  const unitDiscount = isDiscountable ? percentOf(unitPrice, percent) : 0;
+  const unitPaid = unitPrice - unitDiscount;
+  return { ...line, unitPrice, unitDiscount, unitPaid, unitTax: taxWithin(unitPaid, offer.taxRate) };
+}
+
+/** Sums an amount per unit over all units of the lines. */
+export function sumOf(
+  lines: readonly PricedLine[],
+  unit: 'unitPrice' | 'unitDiscount' | 'unitPaid' | 'unitTax',
+): number {
+  return lines.reduce((sum, line) => sum + line[unit] * line.quantity, 0);
 }
 
 type Kind = 'plain' | 'two rates' | 'option' | 'merchandise' | 'two events' | 'bundle' | 'merchandise only';
@@ -60,8 +74,7 @@ export class CartGenerator {
       const bundles = season.bundles.filter(fits);
       if (bundles.length > 0) return this.#bundle(this.#random.pick(bundles));
     }
-    if (kind === 'merchandise only' && season.products.length > 0)
-      return [this.#merchandise(season.products)];
+    if (kind === 'merchandise only' && season.products.length > 0) return this.#merchandise(season);
 
     const event = this.#eventWithTickets(season);
     const base = this.#tickets(event);
@@ -71,7 +84,7 @@ export class CartGenerator {
       case 'option':
         return [base, ...this.#option(base)];
       case 'merchandise':
-        return season.products.length > 0 ? [base, this.#merchandise(season.products)] : [base];
+        return [base, ...this.#merchandise(season)];
       case 'two events': {
         const others = season.events.filter((other) => other !== event && other.remaining > 0);
         return others.length > 0 ? [base, this.#tickets(this.#random.pick(others))] : [base];
@@ -93,65 +106,68 @@ export class CartGenerator {
     throw new RangeError('no event of the season has tickets left');
   }
 
-  #tickets(event: EventOnSale): TicketLine {
+  #tickets(event: EventOnSale): CartLine<TicketOffer> {
     const offer = this.#random.pick(event.categories);
     return {
-      type: 'TICKET',
       offer,
       pricing: this.#rate(offer),
       base: null,
-      event,
-      session: this.#random.below(event.sessions.length),
+      position: this.#position(offer),
       quantity: Math.min(this.#partySizes.draw(), event.remaining),
     };
   }
 
   /** Returns further tickets of the same category and session at another rate, such as the children's. */
-  #otherRate(base: TicketLine): TicketLine[] {
-    const rates = base.offer.pricings.filter(
-      (pricing) => pricing.bundleOfferId === null && pricing !== base.pricing,
-    );
-    const quantity = Math.min(this.#random.between(1, 3), base.event.remaining - base.quantity);
+  #otherRate(base: CartLine<TicketOffer>): CartLine[] {
+    const rates = ratesOf(base.offer).filter((rate) => rate !== base.pricing);
+    const quantity = Math.min(this.#random.between(1, 3), base.offer.event.remaining - base.quantity);
     return quantity > 0 ? [{ ...base, pricing: this.#random.pick(rates), quantity }] : [];
   }
 
   /** Returns an option of the base ticket, for some or all of its quantity. */
-  #option(base: TicketLine): CartLine[] {
+  #option(base: CartLine<TicketOffer>): CartLine[] {
     if (base.offer.options.length === 0) return [];
-    const { offer, pricing } = this.#random.pick(base.offer.options);
+    const option = this.#random.pick(base.offer.options);
     const most = this.#random.between(1, base.quantity);
-    if (offer.type === 'PRODUCT') {
-      const variant = this.#random.below(offer.variants.length);
-      return [{ type: 'PRODUCT', offer, pricing, base, variant, quantity: most }];
+    if (option.offer.type === 'PRODUCT') {
+      return [{ ...option, base, position: this.#position(option.offer), quantity: most }];
     }
-    const quantity = Math.min(most, base.event.remaining - base.quantity);
-    return quantity > 0 ? [{ ...base, offer, pricing, base, quantity }] : [];
+    const quantity = Math.min(most, base.offer.event.remaining - base.quantity);
+    return quantity > 0 ? [{ ...option, base, position: base.position, quantity }] : [];
   }
 
-  #merchandise(products: readonly ProductOffer[]): ProductLine {
+  /** Returns a piece of merchandise if the season has any. */
+  #merchandise({ products }: Season): CartLine[] {
+    if (products.length === 0) return [];
     const offer = this.#random.pick(products);
-    const variant = this.#random.below(offer.variants.length);
-    const quantity = this.#random.between(1, 2);
-    return { type: 'PRODUCT', offer, pricing: offer.pricings[0], base: null, variant, quantity };
+    const position = this.#position(offer);
+    return [
+      { offer, pricing: offer.pricings[0], base: null, position, quantity: this.#random.between(1, 2) },
+    ];
   }
 
   /** Returns the parts of a bundle, each at the bundle's pricing. */
   #bundle({ parts }: BundleOffer): CartLine[] {
-    return parts.map(({ offer, event, pricing, quantity }) => {
-      const common = { pricing, base: null, quantity };
-      return event === null
-        ? { ...common, type: 'PRODUCT', offer, variant: this.#random.below(offer.variants.length) }
-        : { ...common, type: 'TICKET', offer, event, session: this.#random.below(event.sessions.length) };
-    });
+    return parts.map((part) => ({ ...part, base: null, position: this.#position(part.offer) }));
+  }
+
+  /** Draws a session or variant. */
+  #position({ stock }: TicketOffer | ProductOffer): number {
+    return this.#random.below(stock.length);
   }
 
   /** Draws a rate, in two of three cases the usual one. */
   #rate(offer: TicketOffer): Pricing {
-    const own = offer.pricings.filter(({ bundleOfferId }) => bundleOfferId === null);
-    return this.#random.chance(2 / 3) ? own[0] : this.#random.pick(own);
+    const rates = ratesOf(offer);
+    return this.#random.chance(2 / 3) ? rates[0] : this.#random.pick(rates);
   }
 }
 
+/** Returns the pricings at which an offer is sold outside bundles. */
+function ratesOf({ pricings }: TicketOffer): Pricing[] {
+  return pricings.filter(({ bundleOfferId }) => bundleOfferId === null);
+}
+
 function fits({ parts }: BundleOffer): boolean {
-  return parts.every(({ event, quantity }) => event === null || event.remaining >= quantity);
+  return parts.every(({ offer, quantity }) => offer.type === 'PRODUCT' || offer.event.remaining >= quantity);
 }

@@ -46,6 +46,13 @@ export class ZoneClock {
   }
 }
 
+const clocks = new Map<string, ZoneClock>();
+
+/** Returns the clock of a zone, the same for all its events. */
+export function clockOf(zone: string): ZoneClock {
+  return clocks.getOrInsertComputed(zone, () => new ZoneClock(zone));
+}
+
 /** Returns ISO 8601 in UTC with `Z`; `fraction` is '' or a point and digits. */
 export function writeUtc(instant: Seconds, fraction = ''): string {
   return isoSeconds(instant) + fraction + 'Z';

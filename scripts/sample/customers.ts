@@ -31,37 +31,30 @@ export class Customers {
     const { population, countryCode } = this.#profile;
     const [firstName, firstLatin] = random.pick(population.firstNames);
     const [lastName, lastLatin] = random.pick(population.lastNames);
-    const named = !random.chance(NAMELESS);
-    const local = named ? `${firstLatin}.${lastLatin}` : 'guest';
+    const isNamed = !random.chance(NAMELESS);
+    const name = isNamed ? { firstName, lastName } : { firstName: null, lastName: null };
     const company = random.chance(FOR_A_COMPANY) ? random.pick(population.companies) : null;
+    const customer = {
+      customerId: `cus_${code.toString(16).padStart(8, '0')}`,
+      email: mailAddress(isNamed ? `${firstLatin}.${lastLatin}` : 'guest', number, random),
+      ...name,
+    };
+    const phone = random.chance(0.6) ? withDigits(population.phone, random) : null;
+    const deliveryAddress = {
+      type: company ? 'company' : 'personal',
+      ...name,
+      ...place(population, countryCode, random),
+    };
+    const { companyName, vatNumber } = company ?? { companyName: null, vatNumber: null };
     return {
-      customer: {
-        customerId: `cus_${code.toString(16).padStart(8, '0')}`,
-        email: mailAddress(local, number, random),
-        firstName: named ? firstName : null,
-        lastName: named ? lastName : null,
-      },
-      billingAddress: {
-        type: company ? 'company' : 'personal',
-        firstName: named ? firstName : null,
-        lastName: named ? lastName : null,
-        companyName: company?.companyName ?? null,
-        vatNumber: company?.vatNumber ?? null,
-        phone: random.chance(0.6) ? withDigits(population.phone, random) : null,
-        ...place(population, countryCode, random),
-      },
+      customer,
+      deliveryAddress,
+      billingAddress: { ...deliveryAddress, companyName, vatNumber, phone },
     };
   }
 }
 
 export type Buyer = ReturnType<Customers['draw']>;
-
-/** Returns the delivery address: the billing address without company and phone. */
-export function deliveryAddress({ billingAddress }: Buyer) {
-  const { type, firstName, lastName, addressLine1, addressLine2, city, postalCode, countryCode } =
-    billingAddress;
-  return { type, firstName, lastName, addressLine1, addressLine2, city, postalCode, countryCode };
-}
 
 function place(population: Population, countryCode: string, random: Random) {
   const { city, postalCode } = random.pick(population.towns);

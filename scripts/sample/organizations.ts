@@ -3,53 +3,42 @@ import { club } from './profiles/club.ts';
 import { festival } from './profiles/festival.ts';
 import { theatre } from './profiles/theatre.ts';
 import type { Random } from './random.ts';
-import type { SampleOptions } from './sample-options.ts';
 
 const PROFILES = [theatre, festival, club];
 
-export interface Organization {
-  readonly organizationId: string;
-  readonly name: string;
-  readonly profile: Profile;
-}
-
-/** Returns the organizations, each with the number of tickets of each of its events. */
-export function divideTickets({ organizations, events, tickets }: SampleOptions, random: Random) {
-  const eventCounts = sharesOf(
-    events,
-    Array.from({ length: organizations }, () => 1),
-  );
+/** Returns the profiles of the organizations, each with the number of tickets of each of its events. */
+export function divideTickets(
+  { organizations, events, tickets }: Record<'organizations' | 'events' | 'tickets', number>,
+  random: Random,
+): { profile: Profile; quotas: number[] }[] {
+  const eventCounts = sharesOf(events, Array<number>(organizations).fill(1));
   const all = eventCounts.map((count, position) => {
-    const organization = organizationAt(position);
-    const { productions } = organization.profile;
+    const profile = profileAt(position);
+    const { productions } = profile;
     const weights = Array.from(
       { length: count },
       (_, event) => productions[event % productions.length].popularity * (0.6 + 0.8 * random.fraction()),
     );
-    return { organization, weights };
+    return { profile, weights };
   });
   const shares = sharesOf(
     tickets,
     all.flatMap(({ weights }) => weights),
   );
-  let first = 0;
-  return all.map(({ organization, weights }): { organization: Organization; quotas: number[] } => ({
-    organization,
-    quotas: shares.slice(first, (first += weights.length)),
-  }));
+  return all.map(({ profile, weights }) => ({ profile, quotas: shares.splice(0, weights.length) }));
 }
 
-/** Returns the organization at `position`: the profiles in turn, from the fourth on as branches in other places. */
-function organizationAt(position: number): Organization {
+/** Returns the profile of the organization at `position`: each in turn, from the fourth on as branches elsewhere. */
+function profileAt(position: number): Profile {
   const profile = PROFILES[position % PROFILES.length];
   const round = Math.floor(position / PROFILES.length);
-  if (round === 0) return { organizationId: profile.organizationId, name: profile.name, profile };
+  if (round === 0) return profile;
   const place = profile.branches[(round - 1) % profile.branches.length];
   const again = Math.floor((round - 1) / profile.branches.length);
   return {
+    ...profile,
     organizationId: `${profile.organizationId}-${round + 1}`,
     name: `${profile.name} — ${place}${again === 0 ? '' : ` ${again + 1}`}`,
-    profile,
   };
 }
 

@@ -1,10 +1,16 @@
 import { MINUTE, type Seconds, writeUtc } from './clock.ts';
 import { amount, type Currency } from './money.ts';
-import type { BundleOffer, EventOnSale, Pricing, ProductOffer, SessionStock, TicketOffer } from './offers.ts';
-import type { Organization } from './organizations.ts';
-import { imageUrl, type Profile, type Seating, type Venue } from './profile.ts';
+import { imageUrl, type Profile, type Venue } from './profile.ts';
 import type { Random } from './random.ts';
-import type { Season } from './season.ts';
+import type {
+  BundleOffer,
+  EventOnSale,
+  Pricing,
+  ProductOffer,
+  Season,
+  Stock,
+  TicketOffer,
+} from './season.ts';
 
 /** The import records of a season. */
 
@@ -16,11 +22,11 @@ const MAX_PRODUCTS = 10;
 const MAX_BUNDLES = 4;
 
 /** Returns the import record of an event, without the session summary, which the builder derives. */
-export function eventRecord({ organizationId, profile }: Organization, event: EventOnSale) {
+export function eventRecord(profile: Profile, event: EventOnSale) {
   const { production } = event;
   const venue = production.venue ?? profile.house;
   return {
-    organizationId,
+    organizationId: profile.organizationId,
     id: event.eventId,
     createdAt: writeUtc(event.createdAt, fractionOf(event.createdAt)),
     updatedAt: writeUtc(event.updatedAt),
@@ -41,13 +47,13 @@ function addressOf({ address }: Venue) {
   return { addressLine1, addressLine2, city, postalCode, countryCode };
 }
 
-export function sessionRecords({ organizationId }: Organization, { eventId, sessions }: EventOnSale) {
-  return sessions.map(({ sessionId, startAt, minutes }) => ({
+export function sessionRecords({ organizationId }: Profile, { eventId, sessions, production }: EventOnSale) {
+  return sessions.map(({ sessionId, startAt }) => ({
     organizationId,
     eventId,
     id: sessionId,
     startAt,
-    durationMinutes: minutes,
+    durationMinutes: production.schedule.minutes,
   }));
 }
 
@@ -58,47 +64,37 @@ function fractionOf(time: Seconds): string {
 }
 
 /** Returns the offers of a season after its sales, since the available stock depends on them. */
-export function offerRecords(season: Season, random: Random) {
-  const { profile } = season.organization;
-  const context = { organizationId: season.organization.organizationId, profile, random };
+export function offerRecords({ profile, events, products, bundles }: Season, random: Random) {
   return [
-    ...season.events.flatMap((event) =>
-      [...event.categories, ...event.extras].map((offer) => ticketOfferRecord(context, event, offer)),
+    ...events.flatMap(({ categories, extras }) =>
+      [...categories, ...extras].map((offer) => ticketOfferRecord(profile, offer, random)),
     ),
-    ...season.products.map((offer) => productOfferRecord(context, offer)),
-    ...season.bundles.map((offer) => bundleOfferRecord(context, offer)),
+    ...products.map((offer) => productOfferRecord(profile, offer, random)),
+    ...bundles.map((offer) => bundleOfferRecord(profile, offer, random)),
   ];
 }
 
-interface OfferContext {
-  readonly organizationId: string;
-  readonly profile: Profile;
-  readonly random: Random;
-}
-
-function ticketOfferRecord(
-  { organizationId, profile, random }: OfferContext,
-  event: EventOnSale,
-  offer: TicketOffer,
-) {
+function ticketOfferRecord(profile: Profile, offer: TicketOffer, random: Random) {
   const { currency } = profile;
-  const inventory = offer.stock.map((stock) => ({
+  const { event } = offer;
+  const { image, tags } = event.production;
+  const inventory = offer.stock.map((stock, position) => ({
     inventoryId: stock.inventoryId,
-    sessionId: stock.sessionId,
-    ...stockOf(stock, offer.seating, random),
+    sessionId: event.sessions[position].sessionId,
+    ...stockOf(stock, offer, random),
   }));
   return {
-    organizationId,
+    organizationId: profile.organizationId,
     offerId: offer.offerId,
     type: offer.type,
     name: offer.name,
-    description: offer.description,
+    description: offer.description ?? null,
     currency: currency.code,
-    images: event.production.image === undefined ? [] : [imageUrl(profile, event.production.image)],
-    tags: event.production.tags,
+    images: image === undefined ? [] : [imageUrl(profile, image)],
+    tags,
     minQuantityPerOrder: 1,
     maxQuantityPerOrder: MAX_TICKETS,
-    compareAtPrice: nullableAmount(offer.compareAtPrice, currency),
+    compareAtPrice: offer.compareAtPrice === undefined ? null : amount(offer.compareAtPrice, currency),
     createdAt: createdAfter(event, random),
     eventId: event.eventId,
     vatRate: offer.taxRate,
@@ -116,37 +112,40 @@ function ticketOfferRecord(
   };
 }
 
-function productOfferRecord({ organizationId, profile, random }: OfferContext, offer: ProductOffer) {
-  const { currency } = profile;
-  const { merchandise } = offer;
+/** Returns the fields that the offers of products and of bundles share. */
+function heldOffer(profile: Profile, offer: ProductOffer | BundleOffer, random: Random) {
+  const { type, offerId, heldBy, name, description = null, images = [], tags = [] } = offer;
   return {
-    organizationId,
-    heldByEventIds: offer.heldBy.map(({ eventId }) => eventId),
-    offerId: offer.offerId,
-    type: offer.type,
-    name: merchandise.name,
-    description: merchandise.description ?? null,
-    currency: currency.code,
-    images: (merchandise.images ?? []).map((image) => imageUrl(profile, image)),
-    tags: merchandise.tags ?? [],
+    organizationId: profile.organizationId,
+    heldByEventIds: heldBy.map(({ eventId }) => eventId),
+    offerId,
+    type,
+    name,
+    description,
+    currency: profile.currency.code,
+    images: images.map((image) => imageUrl(profile, image)),
+    tags,
     minQuantityPerOrder: 1,
+    createdAt: createdAfter(heldBy[0], random),
+  };
+}
+
+function productOfferRecord(profile: Profile, offer: ProductOffer, random: Random) {
+  const { currency } = profile;
+  return {
+    ...heldOffer(profile, offer, random),
+    type: offer.type,
     maxQuantityPerOrder: MAX_PRODUCTS,
-    compareAtPrice: nullableAmount(merchandise.compareAtPrice ?? null, currency),
-    createdAt: createdAfter(offer.heldBy[0], random),
+    compareAtPrice: offer.compareAtPrice === undefined ? null : amount(offer.compareAtPrice, currency),
     vatRate: offer.taxRate,
     defaultQuantity: 1,
-    variantOptionLabels: optionsOf(merchandise.optionLabels ?? []),
+    variantOptionLabels: optionsOf(offer.optionLabels ?? []),
     pricing: offer.pricings.map((pricing) => pricingRecord(pricing, currency)),
-    inventory: offer.variants.map(({ inventoryId, sold }, position) => {
-      const [weightInGrams, ...options] = merchandise.variants[position];
+    inventory: offer.stock.map(({ inventoryId, sold }, position) => {
+      const [weightInGrams, ...options] = offer.variants[position];
       const totalStock = roundUp(sold + random.between(0, 40 + sold), 20);
-      return {
-        inventoryId,
-        ...optionsOf(options),
-        totalStock,
-        availableStock: totalStock - sold,
-        weightInGrams,
-      };
+      const availableStock = totalStock - sold;
+      return { inventoryId, ...optionsOf(options), totalStock, availableStock, weightInGrams };
     }),
   };
 }
@@ -155,26 +154,16 @@ function optionsOf([option1 = null, option2 = null, option3 = null]: readonly (s
   return { option1, option2, option3 };
 }
 
-function bundleOfferRecord({ organizationId, profile, random }: OfferContext, offer: BundleOffer) {
+function bundleOfferRecord(profile: Profile, offer: BundleOffer, random: Random) {
   const { currency } = profile;
-  const { contents, parts } = offer;
-  const { description = null, images = [], tags = [] } = contents;
+  const { parts, images } = offer;
   const singly = parts.reduce((sum, part) => sum + part.offer.pricings[0].price * part.quantity, 0);
   const together = parts.reduce((sum, part) => sum + part.pricing.price * part.quantity, 0);
   return {
-    organizationId,
-    heldByEventIds: offer.heldBy.map(({ eventId }) => eventId),
-    offerId: offer.offerId,
+    ...heldOffer(profile, offer, random),
     type: offer.type,
-    name: contents.name,
-    description,
-    currency: currency.code,
-    images: images.map((image) => imageUrl(profile, image)),
-    tags,
-    minQuantityPerOrder: 1,
     maxQuantityPerOrder: MAX_BUNDLES,
-    compareAtPrice: images.length > 0 ? amount(singly, currency) : null,
-    createdAt: createdAfter(offer.heldBy[0], random),
+    compareAtPrice: images === undefined ? null : amount(singly, currency),
     pricingId: offer.pricingId,
     price: amount(together, currency),
     contains: parts.map((part) => ({
@@ -190,23 +179,16 @@ function pricingRecord({ pricingId, name, price, bundleOfferId }: Pricing, curre
 }
 
 /** Returns a stock that covers all issued tickets. Seats of cancelled tickets are available again. */
-function stockOf({ issued, cancelled }: SessionStock, seating: Seating | undefined, random: Random) {
+function stockOf({ sold, cancelled }: Stock, { seating }: TicketOffer, random: Random) {
   const step = seating && 'rows' in seating ? seating.seatsPerRow : 10;
-  const soldOut = issued > 0 && random.chance(SOLD_OUT);
-  const totalStock = roundUp(
-    soldOut ? issued : Math.ceil(issued * (1.1 + random.fraction())) + 2 * step,
-    step,
-  );
-  return { totalStock, availableStock: totalStock - (issued - cancelled) };
+  const soldOut = sold > 0 && random.chance(SOLD_OUT);
+  const totalStock = roundUp(soldOut ? sold : Math.ceil(sold * (1.1 + random.fraction())) + 2 * step, step);
+  return { totalStock, availableStock: totalStock - (sold - cancelled) };
 }
 
 /** Draws the creation time of an offer: within an hour after its event, before sales open. */
 function createdAfter({ clock, createdAt }: EventOnSale, random: Random): string {
   return clock.write(createdAt + random.between(1, 60 * MINUTE));
-}
-
-function nullableAmount(price: number | null, currency: Currency): number | null {
-  return price === null ? null : amount(price, currency);
 }
 
 function roundUp(value: number, step: number): number {

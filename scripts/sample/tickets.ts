@@ -1,12 +1,11 @@
-import type { TicketLine } from './cart.ts';
+import { type Sale, timeAfter } from './box-office.ts';
+import type { PricedLine } from './cart.ts';
 import { MINUTE, type Seconds } from './clock.ts';
-import type { Buyer } from './customers.ts';
-import { amount, type Currency } from './money.ts';
-import type { PricedLine } from './order-record.ts';
-import { timeAfter } from './order-timeline.ts';
-import type { Form, Seating, SalesChannel } from './profile.ts';
+import { amount } from './money.ts';
+import type { OrderRecord } from './order-record.ts';
+import type { Form, Seating } from './profile.ts';
 import type { Random } from './random.ts';
-import type { SampleContext } from './season.ts';
+import type { SampleContext, TicketOffer } from './season.ts';
 
 /** Shares of tickets that are admitted, and whose form is filled in. */
 const ADMITTED = 0.87;
@@ -14,72 +13,86 @@ const ANSWERED = 0.8;
 /** Admission begins this long before a session. */
 const DOORS = 45 * MINUTE;
 
-/** Properties common to all tickets of an order. */
-export interface TicketIssue {
-  readonly organizationId: string;
-  readonly orderId: string;
-  readonly orderNumber: string;
-  readonly invoiceReference: string;
-  readonly channel: SalesChannel;
-  readonly customer: Buyer['customer'];
-  readonly currency: Currency;
-  readonly issuedAt: Seconds;
-  readonly closedAt: Seconds;
-  /** The times as records show them. */
-  readonly issuedAtText: string;
-  readonly cancelledAtText: string | null;
+/**
+ * Issues the tickets of an order and updates the stock. The tickets are as many as the quantities of the TICKET items;
+ * none while the order is pending.
+ */
+export function issueTickets(sale: Sale, order: OrderRecord, context: SampleContext) {
+  const { fulfilledAt } = sale.times;
+  if (fulfilledAt === null) return [];
+  return sale.lines.flatMap((line, position) => {
+    const { offer, quantity } = line;
+    const isCancelled = sale.outcome === 'cancelled';
+    if (offer.type === 'PRODUCT') {
+      if (!isCancelled) offer.stock[line.position].sold += quantity;
+      return [];
+    }
+    const refunded = position === 0 ? sale.refundedTickets : 0;
+    const cancelled = isCancelled ? quantity : refunded;
+    return Array.from({ length: quantity }, (_, unit) =>
+      issueTicket({ sale, order, line, offer, fulfilledAt, isCancelled: unit < cancelled }, context),
+    );
+  });
 }
 
-/** Issues a ticket of a line. Updates the stock of the session and the event's remaining tickets. */
-export function issueTicket(
-  issue: TicketIssue,
-  { line, unitPrice, unitPaid, unitTax }: PricedLine<TicketLine>,
-  cancelled: boolean,
+interface Issue {
+  readonly sale: Sale;
+  readonly order: OrderRecord;
+  readonly line: PricedLine;
+  /** The offer of the line. */
+  readonly offer: TicketOffer;
+  readonly fulfilledAt: Seconds;
+  readonly isCancelled: boolean;
+}
+
+function issueTicket(
+  { sale, order, line, offer, fulfilledAt, isCancelled }: Issue,
   { random, ids, reference }: SampleContext,
 ) {
-  const { offer, pricing, event } = line;
-  const session = event.sessions[line.session];
-  const stock = offer.stock[line.session];
-  const number = stock.issued++;
+  const { event } = offer;
+  const { currency } = sale.profile;
+  const session = event.sessions[line.position];
+  const stock = offer.stock[line.position];
+  const number = stock.sold++;
   event.remaining--;
-  if (cancelled) stock.cancelled++;
+  if (isCancelled) stock.cancelled++;
 
   const admittedAt =
-    !cancelled && session.start <= reference && random.chance(ADMITTED)
+    !isCancelled && session.start <= reference && random.chance(ADMITTED)
       ? event.clock.write(session.start - random.below(DOORS))
       : null;
   const attendeeForm =
-    offer.form && !cancelled && random.chance(ANSWERED)
-      ? answers(offer.form, event.clock.write(timeAfter(issue.issuedAt, issue.closedAt, random)), random)
+    offer.form && !isCancelled && random.chance(ANSWERED)
+      ? answers(offer.form, event.clock.write(timeAfter(fulfilledAt, sale.times.closedAt, random)), random)
       : null;
-  const cancelledAt = cancelled ? issue.cancelledAtText : null;
+  const cancelledAt = isCancelled ? sale.changedAt : null;
   return {
-    organizationId: issue.organizationId,
+    organizationId: order.organizationId,
     ticketId: ids.next('tkt_'),
     eventId: event.eventId,
-    invoiceReference: issue.invoiceReference,
-    status: cancelled ? 'CANCELLED' : admittedAt === null ? 'FULFILLED' : 'USED',
+    invoiceReference: sale.invoiceReference,
+    status: isCancelled ? 'CANCELLED' : admittedAt === null ? 'FULFILLED' : 'USED',
     offerId: offer.offerId,
     offerName: offer.name,
-    issuedAt: issue.issuedAtText,
-    updatedAt: cancelledAt ?? admittedAt ?? attendeeForm?.submittedAt ?? issue.issuedAtText,
+    issuedAt: order.fulfilledAt,
+    updatedAt: cancelledAt ?? admittedAt ?? attendeeForm?.submittedAt ?? order.fulfilledAt,
     cancelledAt,
     eventSessionId: session.sessionId,
     eventSessionStartAt: session.startAt,
     seatingInfo: seatAt(offer.seating, number),
     qrCode: ids.code().toUpperCase() + ids.code().toUpperCase(),
-    issuanceChannel: issue.channel.issuanceChannel,
-    salesChannelName: issue.channel.salesChannelName,
-    salesChannelId: issue.channel.salesChannelId,
-    orderId: issue.orderId,
-    orderNumber: issue.orderNumber,
-    priceLabel: pricing.name,
-    listPrice: amount(unitPrice, issue.currency),
-    finalPaidPrice: amount(unitPaid, issue.currency),
-    vat: amount(unitTax, issue.currency),
-    currency: issue.currency.code,
-    transferable: line.base === null && unitPaid > 0,
-    customer: issue.customer,
+    issuanceChannel: sale.channel.issuanceChannel,
+    salesChannelName: order.salesChannelName,
+    salesChannelId: order.salesChannelId,
+    orderId: order.orderId,
+    orderNumber: order.orderNumber,
+    priceLabel: line.pricing.name,
+    listPrice: amount(line.unitPrice, currency),
+    finalPaidPrice: amount(line.unitPaid, currency),
+    vat: amount(line.unitTax, currency),
+    currency: order.currency,
+    transferable: line.base === null && line.unitPaid > 0,
+    customer: order.customer,
     attendeeForm,
   };
 }

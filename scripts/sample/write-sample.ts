@@ -1,12 +1,54 @@
+import { isCalendarDate } from '../../src/contract/timestamp.ts';
 import { BoxOffice } from './box-office.ts';
-import { type Seconds, ZoneClock } from './clock.ts';
 import { Customers } from './customers.ts';
 import { ImportFolder } from './import-folder.ts';
+import { orderRecord } from './order-record.ts';
 import { divideTickets } from './organizations.ts';
 import { Identifiers, Random } from './random.ts';
-import { checkSampleOptions, type SampleOptions } from './sample-options.ts';
 import { createSeason, type SampleContext } from './season.ts';
 import { eventRecord, offerRecords, sessionRecords } from './season-records.ts';
+import { issueTickets } from './tickets.ts';
+
+export interface SampleOptions {
+  readonly organizations: number;
+  /** Total, divided as evenly as possible among the organizations. */
+  readonly events: number;
+  /** Total of all events. */
+  readonly tickets: number;
+  /** The same options give the same bytes. */
+  readonly seed: number;
+  /** The present day of the sample, `YYYY-MM-DD`: some events are past, some running, some upcoming. */
+  readonly now: string;
+}
+
+export const DEFAULT_SAMPLE: SampleOptions = {
+  organizations: 3,
+  events: 24,
+  tickets: 6000,
+  seed: 1,
+  now: '2026-11-21',
+};
+
+/** Inclusive ranges. Identifiers are unique up to the largest number of tickets. */
+const SAMPLE_RANGES = {
+  organizations: [1, 10_000],
+  events: [1, 1_000_000],
+  tickets: [1, 1_000_000_000],
+  seed: [0, 0xffff_ffff],
+} as const;
+
+type Count = keyof typeof SAMPLE_RANGES;
+
+/** Returns the rule that a value breaks; undefined for a valid one. */
+export function countFault(name: Count, value: number): string | undefined {
+  const [least, most] = SAMPLE_RANGES[name];
+  if (Number.isInteger(value) && value >= least && value <= most) return undefined;
+  return `must be a whole number from ${least} to ${most}`;
+}
+
+export function dayFault(value: string): string | undefined {
+  return isCalendarDate(value) ? undefined : 'must be a calendar date, such as 2027-03-14';
+}
 
 export interface WriteOptions extends SampleOptions {
   /** Output folder: new, empty, or an earlier import folder, which is replaced. */
@@ -24,11 +66,14 @@ const TICKETS_PER_CUSTOMER = 5;
 /**
  * Writes an import folder of consistent sample data. The files appear when all are complete.
  *
- * @throws RangeError when an option is out of range
+ * @throws RangeError with the name of the first invalid option
  * @throws FolderInUse when the folder holds other files
  */
 export async function writeSample(options: WriteOptions): Promise<SampleReport> {
-  checkSampleOptions(options);
+  for (const name of ['organizations', 'events', 'tickets', 'seed', 'now'] as const) {
+    const fault = name === 'now' ? dayFault(options.now) : countFault(name, options[name]);
+    if (fault) throw new RangeError(`${name} ${fault}, not ${options[name]}`);
+  }
   const folder = await ImportFolder.begin(options.output);
   try {
     await fill(folder, options);
@@ -42,43 +87,34 @@ export async function writeSample(options: WriteOptions): Promise<SampleReport> 
 
 async function fill(folder: ImportFolder, options: WriteOptions): Promise<void> {
   const random = new Random(options.seed);
-  const clocks = new Map<string, ZoneClock>();
-  const clockOf = (zone: string) => {
-    const clock = clocks.get(zone) ?? new ZoneClock(zone);
-    clocks.set(zone, clock);
-    return clock;
-  };
-  const context: SampleContext = {
-    random,
-    ids: new Identifiers(random),
-    reference: startOf(options.now),
-    clockOf,
-  };
+  // The first second of a day in UTC, so that a sample as of today holds nothing from the future.
+  const reference = Date.parse(`${options.now}T00:00:00Z`) / 1000;
+  const context: SampleContext = { random, ids: new Identifiers(random), reference };
   const boxOffice = new BoxOffice(context);
 
-  for (const { organization, quotas } of divideTickets(options, random)) {
-    folder.write('organizations', { organizationId: organization.organizationId, name: organization.name });
+  for (const { profile, quotas } of divideTickets(options, random)) {
+    folder.write('organizations', { organizationId: profile.organizationId, name: profile.name });
     const tickets = quotas.reduce((sum, quota) => sum + quota, 0);
-    const customerCount = Math.max(1, Math.ceil(tickets / TICKETS_PER_CUSTOMER));
-    const customers = new Customers(organization.profile, customerCount, random);
+    const customers = new Customers(profile, Math.max(1, Math.ceil(tickets / TICKETS_PER_CUSTOMER)), random);
     let orders = 0;
 
-    const perSeason = organization.profile.productions.length;
+    const perSeason = profile.productions.length;
     for (let first = 0; first < quotas.length; first += perSeason) {
       const season = createSeason(
-        organization,
+        profile,
         first / perSeason,
         quotas.slice(first, first + perSeason),
         context,
       );
       for (const event of season.events) {
-        folder.write('events', eventRecord(organization, event));
-        for (const session of sessionRecords(organization, event)) folder.write('sessions', session);
+        folder.write('events', eventRecord(profile, event));
+        for (const session of sessionRecords(profile, event)) folder.write('sessions', session);
       }
       while (season.events.some(({ remaining }) => remaining > 0)) {
-        const { order, tickets: issued } = boxOffice.sell(season, customers, ++orders);
+        const sale = boxOffice.sell(season, customers, ++orders);
+        const order = orderRecord(sale);
         folder.write('orders', order);
-        for (const ticket of issued) folder.write('tickets', ticket);
+        for (const ticket of issueTickets(sale, order, context)) folder.write('tickets', ticket);
         if (folder.full) {
           await folder.flush();
           options.onProgress?.(folder.counts.tickets);
@@ -88,9 +124,4 @@ async function fill(folder: ImportFolder, options: WriteOptions): Promise<void> 
       for (const offer of offerRecords(season, random)) folder.write('offers', offer);
     }
   }
-}
-
-/** Returns the first second of a day in UTC, so that a sample as of today holds nothing from the future. */
-function startOf(day: string): Seconds {
-  return Date.parse(`${day}T00:00:00Z`) / 1000;
 }

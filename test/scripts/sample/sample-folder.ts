@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { orderRecord } from '../../../scripts/sample/order-record.ts';
 import type { eventRecord, offerRecords, sessionRecords } from '../../../scripts/sample/season-records.ts';
-import type { issueTicket } from '../../../scripts/sample/tickets.ts';
+import type { issueTickets } from '../../../scripts/sample/tickets.ts';
 
 export interface Sample {
   readonly organizations: { organizationId: string; name: string }[];
   readonly events: ReturnType<typeof eventRecord>[];
   readonly sessions: ReturnType<typeof sessionRecords>;
-  readonly tickets: ReturnType<typeof issueTicket>[];
+  readonly tickets: ReturnType<typeof issueTickets>;
   readonly orders: ReturnType<typeof orderRecord>[];
   readonly offers: ReturnType<typeof offerRecords>;
 }

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { DEFAULT_SAMPLE } from '../../../scripts/sample/sample-options.ts';
-import { writeSample } from '../../../scripts/sample/write-sample.ts';
+import { DEFAULT_SAMPLE, writeSample } from '../../../scripts/sample/write-sample.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 import { readSample, type Sample } from './sample-folder.ts';
 

@@ -2,8 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { FolderInUse } from '../../../scripts/sample/import-folder.ts';
-import { DEFAULT_SAMPLE } from '../../../scripts/sample/sample-options.ts';
-import { type WriteOptions, writeSample } from '../../../scripts/sample/write-sample.ts';
+import { DEFAULT_SAMPLE, type WriteOptions, writeSample } from '../../../scripts/sample/write-sample.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 import { FILES, readSample } from './sample-folder.ts';
 

@@ -1,8 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { DEFAULT_SAMPLE } from '../../../scripts/sample/sample-options.ts';
-import { writeSample } from '../../../scripts/sample/write-sample.ts';
+import { DEFAULT_SAMPLE, writeSample } from '../../../scripts/sample/write-sample.ts';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import { needs } from '../../support/components.ts';

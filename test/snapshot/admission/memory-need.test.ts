@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import { DEFAULT_SAMPLE } from '../../../scripts/sample/sample-options.ts';
-import { writeSample } from '../../../scripts/sample/write-sample.ts';
+import { DEFAULT_SAMPLE, writeSample } from '../../../scripts/sample/write-sample.ts';
 import { memoryNeed } from '../../../src/snapshot/admission/memory.ts';
 import { byCollection } from '../../../src/snapshot/format/layout.ts';
 import type { ManifestOrganization } from '../../../src/snapshot/format/manifest.ts';
