@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** The kinds of record of an import folder, each in a file `KIND.ndjson`. */
@@ -14,18 +14,20 @@ export class FolderInUse extends Error {
   override readonly name = 'FolderInUse';
 }
 
-/** Writes an import folder. Its files appear when all of them are complete. */
+/** Writes an import folder. Its files, `KIND.ndjson.partial` until then, appear when all of them are complete. */
 export class ImportFolder {
   /** Number of lines written so far, by kind. */
   readonly counts = { organizations: 0, events: 0, sessions: 0, tickets: 0, orders: 0, offers: 0 };
-  readonly #files: Readonly<Record<Kind, LineFile>>;
+  readonly #path: string;
+  readonly #pending = { organizations: '', events: '', sessions: '', tickets: '', orders: '', offers: '' };
+  #pendingLength = 0;
 
-  private constructor(files: Record<Kind, LineFile>) {
-    this.#files = files;
+  private constructor(path: string) {
+    this.#path = path;
   }
 
   /**
-   * Opens the files of a folder, which may be new, empty, or an earlier import folder to be replaced.
+   * Begins in a folder, which may be new, empty, or an earlier import folder to be replaced.
    * @throws FolderInUse
    */
   static async begin(path: string): Promise<ImportFolder> {
@@ -38,88 +40,48 @@ export class ImportFolder {
           'the output must be a new or empty folder, or an earlier import folder',
       );
     }
-    const create = (kind: Kind) => LineFile.create(join(path, fileName(kind)));
-    return new ImportFolder({
-      organizations: await create('organizations'),
-      events: await create('events'),
-      sessions: await create('sessions'),
-      tickets: await create('tickets'),
-      orders: await create('orders'),
-      offers: await create('offers'),
-    });
+    const folder = new ImportFolder(path);
+    await folder.discard();
+    await folder.flush();
+    return folder;
   }
 
   write(kind: Kind, record: object): void {
+    const line = `${JSON.stringify(record)}\n`;
     this.counts[kind]++;
-    this.#files[kind].write(record);
+    this.#pending[kind] += line;
+    this.#pendingLength += line.length;
   }
 
-  /** Whether a file should be flushed before more is written. */
-  get full(): boolean {
-    return KINDS.some((kind) => this.#files[kind].full);
+  /** Whether the folder should be flushed before more is written. */
+  get isFull(): boolean {
+    return this.#pendingLength >= CHUNK;
   }
 
   async flush(): Promise<void> {
-    for (const kind of KINDS) await this.#files[kind].flush();
+    for (const kind of KINDS) {
+      await appendFile(this.#pathOf(kind) + PARTIAL, this.#pending[kind]);
+      this.#pending[kind] = '';
+    }
+    this.#pendingLength = 0;
   }
 
   /** Completes the files and gives them their final names. */
   async finish(): Promise<void> {
-    for (const kind of KINDS) await this.#files[kind].complete();
-    for (const kind of KINDS) await this.#files[kind].publish();
+    await this.flush();
+    for (const kind of KINDS) await rename(this.#pathOf(kind) + PARTIAL, this.#pathOf(kind));
   }
 
   /** Removes the unfinished files. */
   async discard(): Promise<void> {
-    for (const kind of KINDS) await this.#files[kind].discard();
+    for (const kind of KINDS) await rm(this.#pathOf(kind) + PARTIAL, { force: true });
+  }
+
+  #pathOf(kind: Kind): string {
+    return join(this.#path, fileName(kind));
   }
 }
 
 function fileName(kind: Kind): string {
   return `${kind}.ndjson`;
-}
-
-/** A file of JSON lines, named `PATH.partial` until it is published. */
-class LineFile {
-  readonly #path: string;
-  readonly #handle: FileHandle;
-  #pending = '';
-
-  private constructor(path: string, handle: FileHandle) {
-    this.#path = path;
-    this.#handle = handle;
-  }
-
-  static async create(path: string): Promise<LineFile> {
-    return new LineFile(path, await open(path + PARTIAL, 'w'));
-  }
-
-  get full(): boolean {
-    return this.#pending.length >= CHUNK;
-  }
-
-  write(record: object): void {
-    this.#pending += JSON.stringify(record) + '\n';
-  }
-
-  async flush(): Promise<void> {
-    const text = this.#pending;
-    this.#pending = '';
-    await this.#handle.writeFile(text);
-  }
-
-  async complete(): Promise<void> {
-    await this.flush();
-    await this.#handle.close();
-  }
-
-  async publish(): Promise<void> {
-    await rename(this.#path + PARTIAL, this.#path);
-  }
-
-  /** Removes the file, complete or not. */
-  async discard(): Promise<void> {
-    await this.#handle.close();
-    await rm(this.#path + PARTIAL, { force: true });
-  }
 }

@@ -115,7 +115,7 @@ async function fill(folder: ImportFolder, options: WriteOptions): Promise<void> 
         const order = orderRecord(sale);
         folder.write('orders', order);
         for (const ticket of issueTickets(sale, order, context)) folder.write('tickets', ticket);
-        if (folder.full) {
+        if (folder.isFull) {
           await folder.flush();
           options.onProgress?.(folder.counts.tickets);
         }
