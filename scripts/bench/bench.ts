@@ -11,7 +11,6 @@ import { count } from '../terminal/units.ts';
 import { BenchContext, type Sizes } from './bench-context.ts';
 import { measureBuild, measureChanges } from './groups/changes.ts';
 import { measureCompression } from './groups/compression.ts';
-import { measureLatency } from './groups/latency.ts';
 import { measureLoad } from './groups/load.ts';
 import { measureOverload } from './groups/overload.ts';
 import { FIRST_SWAPS, measureRefresh } from './groups/refresh.ts';
@@ -25,8 +24,7 @@ import { printRows, type Row } from './rows.ts';
 /** Groups can be measured apart from each other; this is their order. */
 const GROUPS = {
   requests: ['requests a second, compared with a bare server and others', measureRequests],
-  latency: ['response times under load, compared with a bare server', measureLatency],
-  streams: ['bytes a second of streams, and requests beside them', measureStreams],
+  streams: ['bytes a second of streams, and other requests during them', measureStreams],
   changes: ['the changes since a snapshot, compared with all records', measureChanges],
   compression: ['requests a second of compressed pages, response times of others', measureCompression],
   overload: ['goodput and response times beyond the capacity', measureOverload],

@@ -33,8 +33,8 @@ describe('The bench', () => {
   const inFolder = folderForEach();
   const filesLeft = () => readdirSync(inFolder('.'), { recursive: true }).map(String);
 
-  for (const groups of ['latency streams', ...ALL_OTHERS]) {
-    (groups === 'latency streams' ? it : itDeep)(`measures ${groups}`, async () => {
+  for (const groups of ['streams threads', ...ALL_OTHERS]) {
+    (groups === 'streams threads' ? it : itDeep)(`measures ${groups}`, async () => {
       const { code, stdout, stderr } = await run(BENCH, [...groups.split(' '), ...TINY], {
         TMPDIR: inFolder('.'),
       });

@@ -20,7 +20,7 @@ const STREAMS = 2;
 const SHARE_OF_PEAK = 0.1;
 const CONNECTIONS = 16;
 
-/** Measures the bytes a second of a stream, and the response times of other requests beside streams. */
+/** Measures the bytes a second of a stream, and the response times of other requests during them. */
 export async function measureStreams(context: BenchContext): Promise<Row[]> {
   const { signal } = context.options;
   const { seconds, tickets } = context.options.sizes;
