@@ -97,25 +97,24 @@ export class BenchContext {
     const { keep, folder, showProgress } = this.options;
     const { tickets, events, isVariant = false } = shape;
     const name = `${tickets}-tickets-${events}-events${isVariant ? '-other' : ''}`;
-    const [own, others] = ['', '-against'].map((suffix) => join(keep ?? folder, `${name}${suffix}.sqlite`));
-    const known = [own, others].find((file) => this.#readable.has(checkout.href + file));
-    if (known !== undefined) return known;
-    let output = checkout === THIS_CHECKOUT ? own : others;
-    if (await this.#canRead(checkout, own)) output = own;
-    else if (!(await this.#canRead(checkout, output))) {
-      const input = await this.writeImport(shape);
-      showProgress(`building the snapshot of ${count(tickets)} tickets`);
-      await this.build(input, output, ['--as-of', PRODUCED_AT], checkout);
-      rmSync(input, { recursive: true });
-    }
-    this.#readable.add(checkout.href + output);
+    const files = (checkout === THIS_CHECKOUT ? [''] : ['', '-against']).map((suffix) =>
+      join(keep ?? folder, `${name}${suffix}.sqlite`),
+    );
+    for (const file of files) if (await this.#canRead(checkout, file)) return file;
+    const output = files[files.length - 1];
+    const input = await this.writeImport(shape);
+    showProgress(`building the snapshot of ${count(tickets)} tickets`);
+    await this.build(input, output, ['--as-of', PRODUCED_AT], checkout);
+    rmSync(input, { recursive: true });
     return output;
   }
 
   async #canRead(checkout: URL, file: string): Promise<boolean> {
     if (!existsSync(file)) return false;
+    if (this.#readable.has(checkout.href + file)) return true;
     try {
       await this.#run(checkout, 'snapshot', 'inspect', file);
+      this.#readable.add(checkout.href + file);
       return true;
     } catch {
       this.options.signal.throwIfAborted();
@@ -166,14 +165,14 @@ export class BenchContext {
   /**
    * Starts a server for comparison.
    * @param program file name
-   * @param settings of the program, which are extended by snapshot and keys file
+   * @param settings of the program, which are extended by snapshot and credential
    */
   async startServer(
     program: string,
     settings: Readonly<Record<string, Serializable>>,
   ): Promise<ServerProcess> {
     const { keysFile, credential } = await this.#createKey(THIS_CHECKOUT);
-    const all = { snapshot: await this.snapshot(), keysFile, ...settings };
+    const all = { snapshot: await this.snapshot(), credential, ...settings };
     const options = { signal: this.options.signal, credential, output: `${keysFile}.log` };
     return await ServerProcess.start(new URL(`servers/${program}`, import.meta.url), all, options);
   }

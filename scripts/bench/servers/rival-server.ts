@@ -3,13 +3,12 @@ import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyReply, type FastifyRequest, type onResponseHookHandler } from 'fastify';
 import { pino } from 'pino';
 import { SECURITY_HEADERS } from '../../../src/http/response/send.ts';
-import { parseCredential } from '../../../src/keys/credential.ts';
 import { UNREACHED_RATE_LIMIT } from '../load/traffic.ts';
 import {
   type Conditions,
   conditionsOf,
   type DatabaseSettings,
-  readKeys,
+  keyCheck,
   TicketDatabase,
 } from './ticket-database.ts';
 
@@ -46,12 +45,9 @@ function logged(operation: string): { onResponse: onResponseHookHandler } {
 async function serve(settings: RivalSettings): Promise<void> {
   const tickets = new TicketDatabase(settings);
   const totals = new Map<string, number>();
-  const keys = new Map(
-    readKeys(settings).map(({ organizationId, digest }) => [
-      `${organizationId}:${digest.toString('hex')}`,
-      { organizationId, count: 0, endsAt: 0 },
-    ]),
-  );
+  const organizationOf = keyCheck(settings);
+  /** The requests of each organization in its minute. */
+  const counts = new Map<string, { count: number; endsAt: number }>();
   const headers = {
     ...SECURITY,
     'content-type': 'application/json',
@@ -66,9 +62,10 @@ async function serve(settings: RivalSettings): Promise<void> {
 
   /** Checks key, limit and entity tag, and sets the headers. Returns the organization; undefined when the response is sent. */
   const admit = (request: FastifyRequest, reply: FastifyReply): string | undefined => {
-    const credential = parseCredential(request.headers.authorization ?? '');
-    const key = keys.get(`${credential?.organizationId}:${hash('sha256', credential?.secret ?? '')}`);
-    if (key === undefined) return void reply.code(403).send({ detail: 'The API key is not valid.' });
+    const organizationId = organizationOf(request.headers.authorization ?? '');
+    if (organizationId === undefined)
+      return void reply.code(403).send({ detail: 'The API key is not valid.' });
+    const key = counts.getOrInsertComputed(organizationId, () => ({ count: 0, endsAt: 0 }));
     const now = Date.now();
     if (key.endsAt <= now) Object.assign(key, { count: 0, endsAt: now + WINDOW_MS });
     if (++key.count > UNREACHED_RATE_LIMIT)
@@ -77,7 +74,7 @@ async function serve(settings: RivalSettings): Promise<void> {
     reply.headers(headers).headers({ etag, 'x-request-id': request.id });
     const seconds = Math.ceil((key.endsAt - now) / 1000);
     reply.header('ratelimit', `"default"; r=${UNREACHED_RATE_LIMIT - key.count}; t=${seconds}`);
-    return request.headers['if-none-match'] === etag ? void reply.code(304).send() : key.organizationId;
+    return request.headers['if-none-match'] === etag ? void reply.code(304).send() : organizationId;
   };
 
   const totalOf = (conditions: Conditions): number => {

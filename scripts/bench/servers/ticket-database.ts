@@ -1,12 +1,15 @@
+import { hash, timingSafeEqual } from 'node:crypto';
 import { existsSync, renameSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
+import { parseCredential } from '../../../src/keys/credential.ts';
 
-/** What the usual server and the rival share: the database of tickets, its queries, and the keys. */
+/** What the usual server and the rival share: the database of tickets, its queries, and the check of the key. */
 
 export interface DatabaseSettings {
   readonly snapshot: string;
-  readonly keysFile: string;
+  /** The only valid credential. */
+  readonly credential: string;
   /** The database; it is built when it is absent. */
   readonly database: string;
 }
@@ -117,19 +120,14 @@ function build(snapshot: string, output: string): void {
   renameSync(draft, output);
 }
 
-export interface Key {
-  readonly keyId: string;
-  readonly organizationId: string;
-  /** SHA-256 of the secret. */
-  readonly digest: Buffer;
-}
-
-/** Reads the valid keys. */
-export function readKeys({ keysFile }: DatabaseSettings): Key[] {
-  const database = new Database(keysFile, { readonly: true, fileMustExist: true });
-  const sql = `
-    SELECT key_id AS keyId, organization_id AS organizationId, digest FROM keys WHERE revoked_at IS NULL`;
-  const keys = database.prepare<[], Key>(sql).all();
-  database.close();
-  return keys;
+/** Returns a check of credentials, which digests and compares the secret. The check returns the organization. */
+export function keyCheck({ credential }: DatabaseSettings): (authorization: string) => string | undefined {
+  const digestOf = (secret: string) => hash('sha256', secret, 'buffer');
+  const key = parseCredential(`Bearer ${credential}`);
+  const digest = digestOf(key?.secret ?? '');
+  return (authorization) => {
+    const given = parseCredential(authorization);
+    const isValid = timingSafeEqual(digest, digestOf(given?.secret ?? ''));
+    return isValid && given?.organizationId === key?.organizationId ? given?.organizationId : undefined;
+  };
 }
