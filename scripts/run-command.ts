@@ -1,4 +1,4 @@
-import { type Command, CommanderError } from 'commander';
+import { type Command, CommanderError, InvalidArgumentError } from 'commander';
 import { programOf } from '../src/command-line.ts';
 import { InvalidConfig } from '../src/config.ts';
 
@@ -35,6 +35,17 @@ export const JSON_OPTION = ['--json', 'print one JSON object'] as const;
 /** Returns the program of `npm run NAME`, to which options and commands are added. */
 export function commandLine(name: string, description: string): Command {
   return programOf(`npm run ${name} --`, description).showHelpAfterError();
+}
+
+/** Returns a parser of the whole numbers that an option accepts. */
+export function wholeNumber(least: number, most = Infinity): (text: string) => number {
+  return (text) => {
+    // Digits only: Number also accepts 1e3, 0x10 and blanks.
+    const value = /^\d+$/.test(text) ? Number(text) : NaN;
+    if (value >= least && value <= most) return value;
+    const range = most === Infinity ? `from ${least}` : `from ${least} to ${most}`;
+    throw new InvalidArgumentError(`It must be a whole number ${range}.`);
+  };
 }
 
 /** Runs a command line. Errors go to standard error. Returns the exit status. */

@@ -1,16 +1,16 @@
 import { InvalidArgumentError } from 'commander';
-import { commandLine, isSystemError, Refused, runCommand } from './run-command.ts';
+import { commandLine, isSystemError, Refused, runCommand, wholeNumber } from './run-command.ts';
 import { FolderInUse } from './sample/import-folder.ts';
 import {
-  countFault,
   dayFault,
   DEFAULT_SAMPLE,
+  SAMPLE_RANGES,
   type SampleOptions,
   writeSample,
 } from './sample/write-sample.ts';
 import { Progress } from './terminal/progress.ts';
 import { indented, left, right, table } from './terminal/table.ts';
-import { count as formatCount, timeSpan } from './terminal/units.ts';
+import { count, timeSpan } from './terminal/units.ts';
 
 const { organizations, events, tickets, seed, now } = DEFAULT_SAMPLE;
 
@@ -22,10 +22,15 @@ const program = commandLine(
     '--output <dir>',
     'output folder: new, empty, or an earlier import folder, which is replaced',
   )
-  .option('--organizations <n>', 'number of organizations', count('organizations'), organizations)
-  .option('--events <n>', 'total number of events', count('events'), events)
-  .option('--tickets <n>', 'total number of tickets', count('tickets'), tickets)
-  .option('--seed <n>', 'seed of the random numbers', count('seed'), seed)
+  .option(
+    '--organizations <n>',
+    'number of organizations',
+    wholeNumber(...SAMPLE_RANGES.organizations),
+    organizations,
+  )
+  .option('--events <n>', 'total number of events', wholeNumber(...SAMPLE_RANGES.events), events)
+  .option('--tickets <n>', 'total number of tickets', wholeNumber(...SAMPLE_RANGES.tickets), tickets)
+  .option('--seed <n>', 'seed of the random numbers', wholeNumber(...SAMPLE_RANGES.seed), seed)
   .option('--now <date>', 'current day in the sample, YYYY-MM-DD', day, now)
   .action(run);
 
@@ -44,14 +49,14 @@ async function run(options: SampleOptions & { output: string }): Promise<void> {
       ...options,
       onProgress: (written) => {
         progress.show(
-          `writing tickets, ${formatCount(written)} of ${formatCount(options.tickets)}`,
+          `writing tickets, ${count(written)} of ${count(options.tickets)}`,
           written / options.tickets,
         );
       },
     });
     progress.clear();
     console.log(`${options.output}: written in ${timeSpan(performance.now() - began)}`);
-    const rows = Object.entries(counts).map(([kind, lines]) => [kind, formatCount(lines)]);
+    const rows = Object.entries(counts).map(([kind, lines]) => [kind, count(lines)]);
     console.log(indented(table([left(''), right('')], rows)));
   } catch (error) {
     if (error instanceof FolderInUse || isSystemError(error)) {
@@ -59,16 +64,6 @@ async function run(options: SampleOptions & { output: string }): Promise<void> {
     }
     throw error;
   }
-}
-
-function count(name: Parameters<typeof countFault>[0]): (text: string) => number {
-  return (text) => {
-    // Digits only: Number also accepts 1e3, 0x10 and blanks.
-    const value = /^\d+$/.test(text) ? Number(text) : NaN;
-    const fault = countFault(name, value);
-    if (fault) throw new InvalidArgumentError(`It ${fault}.`);
-    return value;
-  };
 }
 
 function day(text: string): string {

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Argument, InvalidArgumentError } from 'commander';
 import { Interruption } from '../interruption.ts';
-import { commandLine, runCommand } from '../run-command.ts';
+import { commandLine, runCommand, wholeNumber } from '../run-command.ts';
 import { Progress } from '../terminal/progress.ts';
 import { left, table } from '../terminal/table.ts';
 import { count } from '../terminal/units.ts';
@@ -142,14 +142,6 @@ async function measure(groups: readonly Group[], options: Options, rows: Row[]):
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function wholeNumber(least: number): (text: string) => number {
-  return (text) => {
-    const value = /^\d+$/.test(text) ? Number(text) : NaN;
-    if (!(value >= least)) throw new InvalidArgumentError(`It must be a whole number from ${least}.`);
-    return value;
-  };
 }
 
 function seconds(text: string): number {

@@ -11,7 +11,7 @@ const CLOSING = 2 * HOUR;
 
 type Outcome = 'pending' | 'fulfilled' | 'cancelled' | 'partly refunded';
 type Delivery = 'home_delivery' | 'pickup_point' | 'on_site';
-type AddOn = 'INSURANCE' | 'DONATION';
+const ADD_ONS = ['INSURANCE', 'DONATION'] as const;
 
 /** An order with all that is drawn for it. Amounts are in minor units. */
 export type Sale = ReturnType<BoxOffice['sell']>;
@@ -21,41 +21,25 @@ export class BoxOffice {
   readonly #context: SampleContext;
   readonly #carts: CartGenerator;
   readonly #outcomes: ShuffleBag<Outcome>;
-  readonly #discounted: ShuffleBag<boolean>;
-  readonly #channels: ShuffleBag<number>;
+  readonly #prices: ShuffleBag<'full' | 'discounted'>;
+  readonly #channels: ShuffleBag<string>;
   readonly #deliveries: ShuffleBag<Delivery>;
-  readonly #addOns: ShuffleBag<readonly AddOn[]>;
+  readonly #addOns: ShuffleBag<string>;
 
   constructor(context: SampleContext) {
     const { random } = context;
     this.#context = context;
     this.#carts = new CartGenerator(random);
-    this.#outcomes = new ShuffleBag<Outcome>(random, [
-      ['fulfilled', 14],
-      ['pending', 2],
-      ['cancelled', 2],
-      ['partly refunded', 2],
-    ]);
-    this.#discounted = new ShuffleBag(random, [
-      [true, 1],
-      [false, 6],
-    ]);
-    this.#channels = new ShuffleBag(random, [
-      [0, 6],
-      [1, 2],
-      [2, 1],
-    ]);
-    this.#deliveries = new ShuffleBag<Delivery>(random, [
-      ['on_site', 6],
-      ['home_delivery', 1],
-      ['pickup_point', 1],
-    ]);
-    this.#addOns = new ShuffleBag<readonly AddOn[]>(random, [
-      [[], 8],
-      [['INSURANCE'], 2],
-      [['DONATION'], 1],
-      [['INSURANCE', 'DONATION'], 1],
-    ]);
+    this.#outcomes = new ShuffleBag(random, {
+      fulfilled: 14,
+      pending: 2,
+      cancelled: 2,
+      'partly refunded': 2,
+    });
+    this.#prices = new ShuffleBag(random, { discounted: 1, full: 6 });
+    this.#channels = new ShuffleBag(random, { 0: 6, 1: 2, 2: 1 });
+    this.#deliveries = new ShuffleBag(random, { on_site: 6, home_delivery: 1, pickup_point: 1 });
+    this.#addOns = new ShuffleBag(random, { none: 8, INSURANCE: 2, DONATION: 1, 'INSURANCE, DONATION': 1 });
   }
 
   /**
@@ -66,7 +50,7 @@ export class BoxOffice {
     const { random, ids, reference } = this.#context;
     const { profile } = season;
     const cart = this.#carts.fill(season);
-    const discount = this.#discounted.draw() ? random.pick(profile.discounts) : null;
+    const discount = this.#prices.draw() === 'discounted' ? random.pick(profile.discounts) : null;
     const lines = cart.map((line) => priceLine(line, discount?.percent ?? 0));
     const firstStart = Math.min(...lines.map(startOf));
     const drawn = this.#outcomes.draw();
@@ -79,7 +63,7 @@ export class BoxOffice {
     const fraction = this.#fraction();
     const createdAt = clock.write(times.createdAt, fraction);
     const buyer = customers.draw(random);
-    const channel = profile.salesChannels[this.#channels.draw()];
+    const channel = profile.salesChannels[Number(this.#channels.draw())];
     const digits = String(number).padStart(6, '0');
     return {
       profile,
@@ -136,7 +120,8 @@ export class BoxOffice {
 
   /** Draws add-ons with their prices. Free ones are left out. */
   #addOnsOf({ insurance, donation }: Profile, subtotalPaid: number) {
-    return this.#addOns.draw().flatMap((category) => {
+    const drawn = this.#addOns.draw();
+    return ADD_ONS.filter((category) => drawn.includes(category)).flatMap((category) => {
       const { serviceId, serviceName } = category === 'INSURANCE' ? insurance : donation;
       const price =
         category === 'INSURANCE'

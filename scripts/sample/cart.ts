@@ -39,32 +39,28 @@ export function sumOf(
   return lines.reduce((sum, line) => sum + line[unit] * line.quantity, 0);
 }
 
-type Kind = 'plain' | 'two rates' | 'option' | 'merchandise' | 'two events' | 'bundle' | 'merchandise only';
+/** The kinds of order, and the numbers of tickets of a line, each with its frequency. */
+const KINDS = {
+  plain: 8,
+  'two rates': 4,
+  option: 3,
+  merchandise: 1,
+  'two events': 2,
+  bundle: 1,
+  'merchandise only': 1,
+};
+const PARTY_SIZES = { 1: 9, 2: 11, 3: 3, 4: 2, 6: 1 };
 
 /** Generates the lines of orders. No event sells more tickets than it has left. */
 export class CartGenerator {
   readonly #random: Random;
-  readonly #kinds: ShuffleBag<Kind>;
-  readonly #partySizes: ShuffleBag<number>;
+  readonly #kinds: ShuffleBag<keyof typeof KINDS>;
+  readonly #partySizes: ShuffleBag<string>;
 
   constructor(random: Random) {
     this.#random = random;
-    this.#kinds = new ShuffleBag<Kind>(random, [
-      ['plain', 8],
-      ['two rates', 4],
-      ['option', 3],
-      ['merchandise', 1],
-      ['two events', 2],
-      ['bundle', 1],
-      ['merchandise only', 1],
-    ]);
-    this.#partySizes = new ShuffleBag(random, [
-      [1, 9],
-      [2, 11],
-      [3, 3],
-      [4, 2],
-      [6, 1],
-    ]);
+    this.#kinds = new ShuffleBag(random, KINDS);
+    this.#partySizes = new ShuffleBag(random, PARTY_SIZES);
   }
 
   /** Returns the lines of an order. At least one event of the season must have tickets left. */
@@ -113,7 +109,7 @@ export class CartGenerator {
       pricing: this.#rate(offer),
       base: null,
       position: this.#position(offer),
-      quantity: Math.min(this.#partySizes.draw(), event.remaining),
+      quantity: Math.min(Number(this.#partySizes.draw()), event.remaining),
     };
   }
 

@@ -50,15 +50,17 @@ export class Random {
  * Draws values without replacement, and refills when empty. Unlike independent draws, this yields every value in a
  * small sample, too: a folder of a hundred tickets contains each kind of order.
  */
-export class ShuffleBag<T> {
+export class ShuffleBag<T extends string> {
   readonly #random: Random;
   readonly #values: T[];
   #left = 0;
 
-  /** @param counts each value and its number of copies in a full bag */
-  constructor(random: Random, counts: readonly (readonly [value: T, count: number])[]) {
+  /** @param counts number of copies of each value in a full bag */
+  constructor(random: Random, counts: Readonly<Record<T, number>>) {
     this.#random = random;
-    this.#values = counts.flatMap(([value, count]) => Array.from({ length: count }, () => value));
+    // TypeScript's type of the keys of any object is that of texts.
+    const values = Object.keys(counts) as T[];
+    this.#values = values.flatMap((value) => Array.from({ length: counts[value] }, () => value));
   }
 
   draw(): T {

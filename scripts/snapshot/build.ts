@@ -97,7 +97,7 @@ function exportTime(text: string): Date {
 
 async function build(options: BuildChoices, command: Command): Promise<void> {
   const { input, base, previous, output } = options;
-  const [skipInvalid, json] = [options.skipInvalid === true, options.json === true];
+  const skipInvalid = options.skipInvalid === true;
   if (options.maxInvalid && !skipInvalid) command.error('error: --max-invalid requires --skip-invalid');
   if (base !== undefined && previous !== undefined)
     command.error('error: --base and --previous exclude each other: a base is the previous snapshot');
@@ -129,7 +129,7 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
       },
     });
     progress.clear();
-    printBuild({ output, base, report, milliseconds: performance.now() - began }, json);
+    printBuild({ output, base, report, milliseconds: performance.now() - began }, options.json);
   } catch (error) {
     progress.clear();
     if (error instanceof ImportRejected) throw rejection(error, input, skipInvalid);

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { memoryNeed, plannedMemory } from '../../src/snapshot/admission/memory.ts';
 import { COLLECTIONS } from '../../src/snapshot/format/layout.ts';
@@ -6,10 +5,10 @@ import { type ManifestOrganization, rowCount } from '../../src/snapshot/format/m
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { readHistory, type SnapshotHistory } from './read-history.ts';
 import { reviewSnapshot } from '../../src/snapshot/builder/review-snapshot.ts';
-import { JSON_OPTION, printJson } from '../run-command.ts';
-import { fields, left, right, table } from '../terminal/table.ts';
+import { JSON_OPTION } from '../run-command.ts';
+import { left, right, table } from '../terminal/table.ts';
 import { count, size } from '../terminal/units.ts';
-import { onFile, printWarnings, readFile } from './snapshot-file.ts';
+import { onFile, printResult, printWarnings, readFile } from './snapshot-file.ts';
 
 export function addInspect(program: Command): void {
   program
@@ -23,41 +22,27 @@ export function addInspect(program: Command): void {
 function inspect(file: string, { json }: { json?: true }): void {
   const { snapshotId, producedAt, permits, organizations } = onFile(file, () => inspectSnapshot(file));
   const history = onFile(file, () => readHistory(file));
-  const fileBytes = statSync(file).size;
   const need = memoryNeed(organizations);
   const memory = { dataBytes: need.held, loadBytes: need.peak, plannedBytes: plannedMemory(need) };
+  const described = organizations.map(({ organizationId, name, runs }) => ({
+    organizationId,
+    name,
+    records: Object.fromEntries(COLLECTIONS.map((list) => [list.name, rowCount(runs[list.name])])),
+  }));
   const findWarnings = () => readFile(file, 'reviewing', (onProgress) => reviewSnapshot(file, onProgress));
-  if (json) {
-    const described = organizations.map(({ organizationId, name, runs }) => ({
-      organizationId,
-      name,
-      records: Object.fromEntries(COLLECTIONS.map((list) => [list.name, rowCount(runs[list.name])])),
-    }));
-    const warnings = findWarnings();
-    printJson({
-      file,
-      snapshotId,
-      producedAt,
-      fileBytes,
-      memory,
-      permits,
-      history,
-      organizations: described,
-      warnings,
-    });
-    return;
-  }
-  console.log(`${file}: snapshot`);
-  console.log(
-    fields({
-      snapshot: snapshotId,
-      'produced at': producedAt,
-      size: size(fileBytes),
+  printResult(json, {
+    file,
+    snapshotId,
+    producedAt,
+    more: { memory, permits, history, organizations: described, warnings: json && findWarnings() },
+    line: 'snapshot',
+    shown: {
       memory: `data ${size(memory.dataBytes)}, load ${size(memory.loadBytes)}, plan ${size(memory.plannedBytes)}`,
       history: describe(history),
       ...(permits.length > 0 && { permits: permits.join(', ') }),
-    }),
-  );
+    },
+  });
+  if (json) return;
   const names = organizations.map(({ organizationId, name }) => [organizationId, name]);
   console.log(`\n${table([left('ORGANIZATION'), left('NAME')], names)}`);
   console.log(`\n${countsOf(organizations)}`);

@@ -1,8 +1,7 @@
 import { type BuildReport, rejectsPath } from '../../src/snapshot/builder/build-snapshot.ts';
-import { printJson } from '../run-command.ts';
-import { fields, indented, left, printable, right, table } from '../terminal/table.ts';
-import { count, size, timeSpan } from '../terminal/units.ts';
-import { printWarnings } from './snapshot-file.ts';
+import { indented, left, printable, right, table } from '../terminal/table.ts';
+import { count, timeSpan } from '../terminal/units.ts';
+import { printResult, printWarnings } from './snapshot-file.ts';
 
 interface Build {
   readonly output: string;
@@ -12,32 +11,29 @@ interface Build {
 }
 
 /** Prints the report of a build, as text or as one JSON object. */
-export function printBuild(build: Build, json: boolean): void {
+export function printBuild(build: Build, json: true | undefined): void {
   const { output, report, milliseconds } = build;
-  const { snapshotId, producedAt, fileBytes } = report;
-  if (json) {
-    const rejectsFile = report.rejected > 0 ? rejectsPath(output) : undefined;
-    printJson({
-      file: output,
-      snapshotId,
-      producedAt,
-      fileBytes,
-      organizations: report.organizations,
-      records: report.records,
+  const { snapshotId, producedAt, organizations, records, rejected } = report;
+  printResult(json, {
+    file: output,
+    snapshotId,
+    producedAt,
+    more: {
+      organizations,
+      records,
       changes: report.changes,
       history: report.history ?? null,
       dropped: Object.fromEntries(report.dropped),
-      rejected: report.rejected,
-      rejectsFile,
+      rejected,
+      rejectsFile: rejected > 0 ? rejectsPath(output) : undefined,
       unread: report.unread,
       warnings: report.warnings,
       seconds: milliseconds / 1000,
-    });
-    return;
-  }
-  console.log(`${output}: built in ${timeSpan(milliseconds)}`);
-  console.log(fields({ snapshot: snapshotId, 'produced at': producedAt, size: size(fileBytes) }));
-  const counts = Object.entries({ organizations: report.organizations, ...report.records });
+    },
+    line: `built in ${timeSpan(milliseconds)}`,
+  });
+  if (json) return;
+  const counts = Object.entries({ organizations, ...records });
   console.log(
     `\n${indented(
       table(

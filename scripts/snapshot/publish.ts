@@ -6,11 +6,10 @@ import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { FOLDER_MODE } from '../../src/snapshot/format/snapshot-file.ts';
 import { NotPublished, publishedName, publishSnapshot } from '../../src/snapshot/publish/publish-snapshot.ts';
 import { Interruption } from '../interruption.ts';
-import { JSON_OPTION, printJson, Refused } from '../run-command.ts';
+import { JSON_OPTION, Refused } from '../run-command.ts';
 import { Progress } from '../terminal/progress.ts';
-import { fields } from '../terminal/table.ts';
-import { count, size, timeSpan } from '../terminal/units.ts';
-import { showing } from './snapshot-file.ts';
+import { count, timeSpan } from '../terminal/units.ts';
+import { printResult, showing } from './snapshot-file.ts';
 
 interface PublishChoices {
   readonly as?: string;
@@ -64,33 +63,20 @@ async function publish(file: string, options: PublishChoices): Promise<void> {
     });
     progress.clear();
     const { snapshotId, producedAt, organizations, permits } = manifest;
-    const fileBytes = statSync(path).size;
     const milliseconds = performance.now() - began;
-    if (options.json) {
-      const [seconds, held] = [milliseconds / 1000, organizations.length];
-      printJson({
-        file: path,
-        snapshotId,
-        producedAt,
-        fileBytes,
-        permits,
-        organizations: held,
-        isDescendant,
-        seconds,
-      });
-      return;
-    }
-    console.log(`${path}: published in ${timeSpan(milliseconds)}`);
-    console.log(
-      fields({
-        snapshot: snapshotId,
-        'produced at': producedAt,
-        size: size(fileBytes),
+    printResult(options.json, {
+      file: path,
+      snapshotId,
+      producedAt,
+      more: { permits, organizations: organizations.length, isDescendant, seconds: milliseconds / 1000 },
+      line: `published in ${timeSpan(milliseconds)}`,
+      shown: {
         organizations: count(organizations.length),
         ...(permits.length > 0 && { permits: permits.join(', ') }),
-      }),
-    );
-    if (!isDescendant) console.error(`warning: ${NO_DESCENDANT}${options.rollback ? '' : DESCEND}`);
+      },
+    });
+    if (!isDescendant && !options.json)
+      console.error(`warning: ${NO_DESCENDANT}${options.rollback ? '' : DESCEND}`);
   } catch (error) {
     if (!(error instanceof NotPublished)) throw error;
     const reason = error.cause instanceof RefusedSnapshot ? error.cause.reason : undefined;

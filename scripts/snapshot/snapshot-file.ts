@@ -1,10 +1,12 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import type { Manifest } from '../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import type { OnProgress } from '../../src/snapshot/load/read-snapshot.ts';
 import { describeWarning, type Warning } from '../../src/snapshot/builder/import/rules.ts';
-import { Refused } from '../run-command.ts';
+import { printJson, Refused } from '../run-command.ts';
 import { Progress } from '../terminal/progress.ts';
-import { count } from '../terminal/units.ts';
+import { fields } from '../terminal/table.ts';
+import { count, size } from '../terminal/units.ts';
 
 /** The option of commands that warn about records, and their refusal. */
 export const STRICT_OPTION = ['--strict', 'refuse records that look wrong instead of warning'] as const;
@@ -36,4 +38,24 @@ export function readFile<T>(file: string, activity: string, read: (onProgress: O
 
 export function printWarnings(warnings: readonly Warning[]): void {
   for (const warning of warnings) console.error(`warning: ${describeWarning(warning)}`);
+}
+
+interface Result extends Pick<Manifest, 'snapshotId' | 'producedAt'> {
+  readonly file: string;
+  /** Members of the JSON object besides those that all commands print. */
+  readonly more: object;
+  /** The first line of the text, after the file, and its further fields. */
+  readonly line: string;
+  readonly shown?: Readonly<Record<string, string>>;
+}
+
+/** Prints the result of a command about a snapshot file: one JSON object, or the beginning of the text. */
+export function printResult(json: true | undefined, result: Result): void {
+  const { file, snapshotId, producedAt, more, line, shown } = result;
+  const fileBytes = statSync(file).size;
+  if (json) printJson({ file, snapshotId, producedAt, fileBytes, ...more });
+  else {
+    console.log(`${file}: ${line}`);
+    console.log(fields({ snapshot: snapshotId, 'produced at': producedAt, size: size(fileBytes), ...shown }));
+  }
 }

@@ -1,12 +1,10 @@
-import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { recordsIn } from '../../src/snapshot/format/manifest.ts';
 import { readOrganizations } from '../../src/snapshot/load/read-snapshot.ts';
 import { reviewSnapshot } from '../../src/snapshot/builder/review-snapshot.ts';
-import { JSON_OPTION, printJson, Refused } from '../run-command.ts';
-import { fields } from '../terminal/table.ts';
-import { count, size, timeSpan } from '../terminal/units.ts';
-import { printWarnings, readFile, REFUSED_BY_STRICT, STRICT_OPTION } from './snapshot-file.ts';
+import { JSON_OPTION, Refused } from '../run-command.ts';
+import { count, timeSpan } from '../terminal/units.ts';
+import { printResult, printWarnings, readFile, REFUSED_BY_STRICT, STRICT_OPTION } from './snapshot-file.ts';
 
 export function addVerify(program: Command): void {
   program
@@ -29,22 +27,14 @@ function verify(file: string, { strict, json }: { strict?: true; json?: true }):
   if (strict && warnings.length > 0) throw new Refused(`${file}: ${REFUSED_BY_STRICT}`, { file, warnings });
 
   const { snapshotId, producedAt, organizations } = manifest;
-  const fileBytes = statSync(file).size;
   const records = recordsIn(manifest);
   const milliseconds = performance.now() - began;
-  if (json) {
-    const [seconds, held] = [milliseconds / 1000, organizations.length];
-    printJson({ file, snapshotId, producedAt, fileBytes, organizations: held, records, warnings, seconds });
-    return;
-  }
-  console.log(`${file}: sound, checked in ${timeSpan(milliseconds)}`);
-  console.log(
-    fields({
-      snapshot: snapshotId,
-      'produced at': producedAt,
-      size: size(fileBytes),
-      organizations: count(organizations.length),
-      records: count(records),
-    }),
-  );
+  printResult(json, {
+    file,
+    snapshotId,
+    producedAt,
+    more: { organizations: organizations.length, records, warnings, seconds: milliseconds / 1000 },
+    line: `sound, checked in ${timeSpan(milliseconds)}`,
+    shown: { organizations: count(organizations.length), records: count(records) },
+  });
 }

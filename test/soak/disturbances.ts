@@ -48,14 +48,8 @@ export async function disturb(run: SoakRun): Promise<void> {
 }
 
 /** Publications: a valid snapshot, or a reason for a refusal, each with its number in a round. */
-const PUBLICATIONS = [
-  ['live', 4],
-  ['older', 1],
-  ['damaged', 1],
-  ['cut-short', 1],
-  ['empty', 1],
-] as const;
-let publications: ShuffleBag<(typeof PUBLICATIONS)[number][0]> | undefined;
+const PUBLICATIONS = { live: 4, older: 1, damaged: 1, 'cut-short': 1, empty: 1 };
+let publications: ShuffleBag<keyof typeof PUBLICATIONS> | undefined;
 
 async function publishNext(run: SoakRun, random: Random): Promise<void> {
   publications ??= new ShuffleBag(random, PUBLICATIONS);

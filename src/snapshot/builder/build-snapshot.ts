@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { byCollection, COLLECTIONS, type CollectionLayout } from '../format/layout.ts';
@@ -82,7 +82,6 @@ export async function buildSnapshot(options: BuildOptions) {
     const { rejections } = staging;
     const warnings = [...rejections.warnings, ...reviewRecords(file, options, imported, staging)];
     if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
-    const { size: fileBytes } = statSync(file);
     await putIntoPlace(file, options, staging);
     return {
       ...written,
@@ -93,7 +92,6 @@ export async function buildSnapshot(options: BuildOptions) {
       rejected: rejections.total,
       /** Those of a build with a base are about lines alone, unless it is strict. */
       warnings,
-      fileBytes,
       /** Entries of the import folder that were not read. */
       unread: input.unread,
     };

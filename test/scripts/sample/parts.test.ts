@@ -63,10 +63,7 @@ describe('Identifiers', () => {
 
 describe('A shuffle bag', () => {
   it('yields every value in its frequency before it refills', () => {
-    const bag = new ShuffleBag(new Random(1), [
-      ['a', 3],
-      ['b', 1],
-    ]);
+    const bag = new ShuffleBag(new Random(1), { a: 3, b: 1 });
     for (let round = 0; round < 50; round++) {
       expect([bag.draw(), bag.draw(), bag.draw(), bag.draw()].sort().join('')).to.equal('aaab');
     }
