@@ -3,13 +3,12 @@ import { dirname, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { InvalidConfig, readConfig } from '../src/config.ts';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../src/contract/headers.ts';
-import { parseTimestamp } from '../src/contract/timestamp.ts';
 import { formatCredential } from '../src/keys/credential.ts';
 import { stateOf } from '../src/keys/key-ring.ts';
 import { isLabel, type KeyEntry, KeysFile, LABEL_RULE, type NewKey } from '../src/keys/keys-file.ts';
 import { CorruptKeysFile, KeysFileBusy } from '../src/keys/open-keys-file.ts';
 import { manifestsIn } from '../src/snapshot/publish/publish-snapshot.ts';
-import { DAY_MS, duration, DURATION_FORM, durationMs } from './duration.ts';
+import { DAY_MS, duration, DURATION_FORM, durationMs, INSTANT_FORM, instantMs } from './duration.ts';
 import { commandLine, isSystemError, JSON_OPTION, printJson, Refused, runCommand } from './run-command.ts';
 import { fields, left, table } from './terminal/table.ts';
 
@@ -192,18 +191,14 @@ function label(text: string): string {
 
 /** Parses an instant, or a duration from now. */
 function expiry(text: string): Date {
-  const now = new Date();
-  const instant = parseTimestamp(text);
-  const ms = instant === undefined ? durationMs(text) : Number(instant / 1000n) - now.getTime();
-  if (ms === undefined) {
-    throw new InvalidArgumentError(
-      `It must be an ISO 8601 date and time with Z or an offset, such as 2027-01-31T20:00:00+01:00, or ${DURATION_FORM}.`,
-    );
-  }
-  const time = new Date(now.getTime() + ms);
+  const now = Date.now();
+  const [instant, span] = [instantMs(text), durationMs(text)];
+  if (instant === undefined && span === undefined)
+    throw new InvalidArgumentError(`It must be ${INSTANT_FORM}, or ${DURATION_FORM}.`);
+  const end = new Date(instant ?? now + (span ?? 0));
   // A later year has no form with four digits.
-  if (time <= now || time.getUTCFullYear() > 9999) {
+  if (end.getTime() <= now || end.getUTCFullYear() > 9999) {
     throw new InvalidArgumentError('It must be in the future and before the year 10000.');
   }
-  return time;
+  return end;
 }

@@ -67,10 +67,10 @@ export interface Schedule {
   /** Days from the reference day to the first possible day; negative for the past. */
   readonly firstDay: number;
   readonly sessions: number;
-  /** ISO weekdays, 1 for Monday to 7 for Sunday; at least one. */
-  readonly weekdays: readonly number[];
-  /** Local times, `hh:mm`, ascending. */
-  readonly times: readonly string[];
+  /** ISO weekdays, from 1 for Monday to 7 for Sunday; at least one, such as `67` for weekends. */
+  readonly weekdays: string;
+  /** Local times, ascending, such as `18:00 21:30`. */
+  readonly times: string;
   readonly minutes: number;
 }
 
@@ -79,8 +79,8 @@ export function sessionStarts(schedule: Schedule, zone: string, reference: Secon
   const starts: Seconds[] = [];
   let date = DateTime.fromSeconds(reference, { zone }).startOf('day').plus({ days: schedule.firstDay });
   while (starts.length < schedule.sessions) {
-    if (schedule.weekdays.includes(date.weekday)) {
-      for (const time of schedule.times) {
+    if (schedule.weekdays.includes(String(date.weekday))) {
+      for (const time of schedule.times.split(' ')) {
         const [hour, minute] = time.split(':').map(Number);
         starts.push(date.set({ hour, minute }).toSeconds());
       }

@@ -1,7 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { parseTimestamp } from '../../src/contract/timestamp.ts';
 import {
   buildSnapshot,
   KEEP_CHANGES_DAYS,
@@ -17,7 +16,7 @@ import type { BadLineLimit } from '../../src/snapshot/builder/staging/read-impor
 import { describeGroup, ImportRejected } from '../../src/snapshot/builder/staging/rejections.ts';
 import { aheadOfClock } from '../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
-import { duration } from '../duration.ts';
+import { duration, INSTANT_FORM, instantMs } from '../duration.ts';
 import { Interruption } from '../interruption.ts';
 import { JSON_OPTION, Refused } from '../run-command.ts';
 import { Progress } from '../terminal/progress.ts';
@@ -86,13 +85,9 @@ function parseLimit(text: string): BadLineLimit {
 
 /** Parses the time of an export. */
 function exportTime(text: string): Date {
-  const instant = parseTimestamp(text);
-  if (instant === undefined) {
-    throw new InvalidArgumentError(
-      'It must be an ISO 8601 date and time with Z or an offset, such as 2027-01-31T20:00:00+01:00.',
-    );
-  }
-  return new Date(Number(instant / 1000n));
+  const ms = instantMs(text);
+  if (ms === undefined) throw new InvalidArgumentError(`It must be ${INSTANT_FORM}.`);
+  return new Date(ms);
 }
 
 async function build(options: BuildChoices, command: Command): Promise<void> {

@@ -42,7 +42,7 @@ describe('A zone clock', () => {
 
 describe('A schedule', () => {
   it('keeps its weekdays and local times when the offset changes', () => {
-    const schedule = { firstDay: -2, sessions: 3, weekdays: [6, 7], times: ['20:00'], minutes: 90 };
+    const schedule = { firstDay: -2, sessions: 3, weekdays: '67', times: '20:00', minutes: 90 };
     const starts = sessionStarts(schedule, 'Europe/Paris', seconds('2026-10-26T12:00:00Z'));
     expect(starts.map((start) => new Date(start * 1000).toISOString())).to.deep.equal([
       '2026-10-24T18:00:00.000Z',
