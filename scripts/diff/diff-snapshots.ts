@@ -14,7 +14,7 @@ import {
   type RecordCounts,
   type RunEntry,
 } from '../../src/snapshot/format/manifest.ts';
-import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
+import { inconsistent, RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { asRefusal, type OpenSnapshot, openSnapshot } from '../../src/snapshot/format/snapshot-file.ts';
 import { type OnProgress, runCounter } from '../../src/snapshot/load/read-snapshot.ts';
 import { duplicateId, type Run, RunReader } from '../../src/snapshot/load/run-reader.ts';
@@ -188,36 +188,22 @@ function readFingerprints(
   for (const entry of entries) {
     const run = reader.read(layout, organizationId, entry);
     run.checkDigest();
-    for (const [id, fingerprint] of runFingerprints(layout, run)) {
+    const eventIds = unservedEventIds(layout, run);
+    let start = 0;
+    for (const [i, length] of run.lengths().entries()) {
+      const text = run.records.toString('utf8', start, start + length);
+      start += length + 1;
+      const id = textIn(parseObject(text)?.[layout.resource.id]);
+      if (id === '') {
+        const place = `record ${entry.firstRow + i} of ${layout.table}`;
+        throw inconsistent(`${place} is not the JSON text of a record with its id`);
+      }
       if (fingerprints.has(id)) throw duplicateId(layout, id);
-      fingerprints.set(id, fingerprint);
+      fingerprints.set(id, hash('sha256', `${text}\n${eventIds[i] ?? ''}`, 'base64url'));
     }
     onRun(layout, entry);
   }
   return fingerprints;
-}
-
-function* runFingerprints(layout: CollectionLayout, run: Run): Generator<[id: string, fingerprint: string]> {
-  const eventIds = unservedEventIds(layout, run);
-  for (const { row, text } of recordsIn(run)) {
-    const id = textIn(parseObject(text)?.[layout.resource.id]);
-    if (id === '') throw notARecord(layout, row);
-    const eventId = eventIds[row - run.entry.firstRow] ?? '';
-    yield [id, hash('sha256', `${text}\n${eventId}`, 'base64url')];
-  }
-}
-
-function* recordsIn(run: Run): Generator<{ readonly row: number; readonly text: string }> {
-  let start = 0;
-  for (const [i, length] of run.lengths().entries()) {
-    yield { row: run.entry.firstRow + i, text: run.records.toString('utf8', start, start + length) };
-    start += length + 1;
-  }
-}
-
-function notARecord({ table }: CollectionLayout, row: number): RefusedSnapshot {
-  const message = `record ${row} of ${table} is not the JSON text of a record with its id`;
-  return new RefusedSnapshot('inconsistent', message);
 }
 
 /** Returns for each record, as text, the events that it belongs to but does not name. */

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { readHistory } from '../../../scripts/snapshot/read-history.ts';
+import { readHistory } from '../../../scripts/snapshot/inspect.ts';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
 import { organizationOf, textsOf } from '../../support/import-folder.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
