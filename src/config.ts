@@ -24,7 +24,6 @@ const SWITCH = {
 };
 const PATH = { rule: 'must be a path', read: (text: string) => text };
 
-/** Every environment variable: its kind, default and description. */
 export const CONFIG_VARIABLES = {
   PORT: variable(PORT, '3000', 'port of the API; 0 selects a free one'),
   HOST: variable(HOST, '0.0.0.0', 'address on which the API listens'),
@@ -175,7 +174,6 @@ type Value<V> = V extends { read: (text: string) => infer T; default: infer Defa
 /** The values of all variables, by name in camel case: `PUBLIC_BASE_URL` is `publicBaseUrl`. */
 export type Config = { readonly [N in Name as CamelCase<N>]: Value<Variables[N]> };
 
-/** Arguments or an environment with which the process cannot start. */
 export class WrongUsage extends Error {
   override readonly name: string = 'WrongUsage';
 }

@@ -89,7 +89,6 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
   }
 }
 
-/** Distance of the ports that `portInUse` suggests. */
 const STEP = 10;
 
 /**

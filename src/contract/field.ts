@@ -36,7 +36,6 @@ export interface Field {
 /** Collections to whose records other records refer by id, within an organization, and the pricings of offers. */
 type Referent = 'events' | 'sessions' | 'orders' | 'offers' | 'pricings';
 
-/** A rule for the plausible values of a field. */
 export type Expectation =
   /** A pricing is named next to the `offerId` of its offer. */
   | { readonly kind: 'names'; readonly referent: Referent }
@@ -52,7 +51,6 @@ export type Fields = Readonly<Record<string, Field>>;
 export interface Resource {
   readonly name: string;
   readonly description: string;
-  /** The field that identifies a record within its organization and collection. */
   readonly id: string;
   /** The fields of each value of `type`. A resource without `type` has the single variant `''`. */
   readonly variants: Readonly<Record<string, Fields>>;
@@ -84,7 +82,6 @@ export function shapeSchema(
   return { type: JSON_TYPES[shape.kind] ?? 'string', ...keywordsOf(shape) };
 }
 
-/** JSON types of the shapes that are not texts. */
 const JSON_TYPES: Partial<Record<Shape['kind'], string>> = {
   number: 'number',
   integer: 'integer',

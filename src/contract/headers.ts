@@ -5,7 +5,6 @@ import { VERSION_HEADER } from './releases.ts';
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 export const SNAPSHOT_ID_HEADER = 'Service-Snapshot-Id';
 export const DATA_AS_OF_HEADER = 'Service-Data-As-Of';
-/** Number of records in a stream. */
 export const RECORD_COUNT_HEADER = 'Service-Record-Count';
 export const IGNORED_PARAMETERS_HEADER = 'Service-API-Ignored-Parameters';
 /** Announce the end of an operation or a version (RFC 9745, RFC 8594). */

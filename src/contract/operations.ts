@@ -71,7 +71,6 @@ export const TAGS = {
 interface OperationBase {
   /** Also the `operationId` of the OpenAPI document. */
   readonly id: string;
-  /** Path template, as in OpenAPI. */
   readonly path: string;
   readonly tag: keyof typeof TAGS;
   readonly summary: string;

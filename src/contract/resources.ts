@@ -334,7 +334,6 @@ export const OFFER: Resource = {
   },
 };
 
-/** The resource of the records of each collection. */
 export const RESOURCES: Readonly<Record<(typeof COLLECTION_NAMES)[number], Resource>> = {
   events: EVENT,
   sessions: EVENT_SESSION,

@@ -45,7 +45,6 @@ export function newNetworksMemory() {
  */
 export class Networks {
   readonly #memory: NetworksMemory;
-  /** The open connections of this worker, by slot. */
   readonly part: CountsBySlot;
 
   constructor(memory: NetworksMemory, part = newCountsBySlot(SLOTS)) {

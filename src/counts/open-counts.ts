@@ -10,7 +10,6 @@ export function newCountsBySlot(slots: number): CountsBySlot {
 /** The counts after those of the streams of each key, which are in the slot of the key. */
 export const STREAMS = MAX_SLOTS;
 export const CONNECTIONS = MAX_SLOTS + 1;
-/** The maximum number of connections. */
 const LIMIT = MAX_SLOTS + 2;
 /** Kilobytes of 2^10 bytes that wait to be sent. */
 export const UNSENT_KB = MAX_SLOTS + 3;
@@ -37,7 +36,6 @@ export class OpenCounts {
     return Atomics.load(this.#shared, slot);
   }
 
-  /** Returns the part of this worker in the count of a slot. */
   inThis(slot: number): number {
     return this.part[slot];
   }

@@ -16,7 +16,6 @@ const UNKNOWN: KeyCheck = Object.freeze({ outcome: 'unknown' });
 const EXPIRED: KeyCheck = Object.freeze({ outcome: 'expired' });
 const REVOKED: KeyCheck = Object.freeze({ outcome: 'revoked' });
 
-/** A key as plain data, which can be sent to a worker. */
 export interface KeyRow {
   readonly keyId: string;
   readonly organizationId: string;

@@ -27,7 +27,6 @@ export const LABEL_RULE = 'must be at most 200 characters without line breaks or
 const KEY_ID_BYTES = 6;
 const OWNER_ONLY = 0o600;
 
-/** The columns that `KeyEntry` and `KeyRow` share. */
 const COLUMNS = `key_id AS keyId, organization_id AS organizationId, label, expires_at AS expiresAt,
   revoked_at AS revokedAt`;
 const SELECT_ENTRIES = `SELECT ${COLUMNS}, created_at AS createdAt FROM keys`;

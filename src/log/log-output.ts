@@ -28,7 +28,6 @@ type WriteSome = (bytes: Buffer) => Promise<number>;
  * itself is used: the pipe is set to non-blocking, but the terminal blocks a thread of the pool.
  */
 export class LogOutput {
-  /** The largest piece to write at once, in bytes. */
   readonly maxBytes: number;
   readonly #open: () => number;
   readonly #writeSome: WriteSome;

@@ -4,7 +4,6 @@ const BYTES = 4 * 1024 * 1024;
 const MAX_BYTES_PER_UNIT = 3;
 const NEW_LINE = 0x0a;
 
-/** Indexes of the numbers before the bytes. */
 const WRITTEN = 0;
 const TAKEN = 1;
 const DROPPED = 2;

@@ -7,7 +7,6 @@ const STANDARD_ERROR = 2;
 
 /** The main thread logs little. */
 const OWN_RING_BYTES = 256 * 1024;
-/** Interval at which the rings of the other threads are read. */
 const POLL_MS = 50;
 /** Time without progress after which standard error reports a stall. */
 const STALL_MS = 1000;

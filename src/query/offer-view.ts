@@ -14,7 +14,6 @@ const TICKET_TYPE = Buffer.from(',"type":"TICKET"');
 const PRICING = listDelimiters('pricing', 'resaleEnabled');
 const INVENTORY = listDelimiters('inventory', 'sessionId');
 
-/** The delimiters of a list of TICKET offers and of its elements. */
 interface ListDelimiters {
   readonly opening: Buffer;
   /** End of the list and name of the next field; undefined for the last field. */

@@ -67,7 +67,6 @@ export function contentTag({ digest, schedule }: ListImage, collection: Collecti
   return collection === 'events' ? `${digest}.${nextSessionsOf(schedule).epoch(now)}` : digest;
 }
 
-/** Reads the records at the positions `start … end` of a selection. */
 function readRows(
   list: ListImage,
   plan: Plan,

@@ -90,7 +90,6 @@ function findRanges(
 }
 
 interface ScannedSet {
-  /** Rows to read, repeated ones included. */
   readonly size: number;
   readonly rows: () => Uint32s;
   readonly intersect: (rows: Uint32s) => Uint32s;

@@ -42,7 +42,6 @@ export interface ScheduleImage {
   readonly nextFields: RecordsImage;
 }
 
-/** The schedule of lists without events. */
 export const NO_SCHEDULE: ScheduleImage = {
   firstOfEvent: sharedUint32s(1),
   eventOf: sharedUint32s(0),
@@ -55,7 +54,6 @@ export const NO_SCHEDULE: ScheduleImage = {
 interface SectionBase {
   /** Identifies the content among the sections of the organization, base64url. */
   readonly digest: string;
-  /** Bytes of shared memory that the section holds. */
   readonly bytesHeld: number;
   /** Two elements, which any thread may change: the second of the last use by a walk, and the number of open streams. */
   readonly uses: Uint32s;
@@ -64,7 +62,6 @@ interface SectionBase {
 /** All that the responses of a list consist of: its collection, and with events their sessions. */
 export interface ListImage extends SectionBase {
   readonly name: ListName;
-  /** By `CollectionName`. */
   readonly collections: Readonly<Record<string, CollectionImage>>;
   readonly schedule: ScheduleImage;
 }

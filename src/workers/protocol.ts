@@ -47,7 +47,6 @@ interface SentSection extends Omit<Section, 'image'> {
 
 /** A `StoreView` over images that were sent before. */
 export interface SentView {
-  /** From 1 on. */
   readonly version: number;
   readonly live: readonly SentStore[];
   readonly retained: readonly SentSection[];

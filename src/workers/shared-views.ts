@@ -57,7 +57,6 @@ export class ViewPublisher {
   }
 }
 
-/** Holds the view that a worker shows, and the one that it has prepared. */
 export class WorkerStores {
   readonly #shownVersion: ShownVersion;
   readonly #images = new Map<number, SectionImage>();
@@ -68,7 +67,6 @@ export class WorkerStores {
     this.#shownVersion = shownVersion;
   }
 
-  /** The view that all workers show. */
   get view(): StoreView {
     if (this.#prepared !== undefined && Atomics.load(this.#shownVersion, 0) >= this.#prepared.version) {
       this.#view = this.#prepared.view;

@@ -75,7 +75,6 @@ export class Supervisor {
   /** Updates go to the members one after the other. */
   #updating: Promise<unknown> = Promise.resolve();
 
-  /** Starts the workers. They load their program asynchronously. */
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#port = options.port;
@@ -95,7 +94,6 @@ export class Supervisor {
     return this.#slots.map(({ metrics }) => metrics);
   }
 
-  /** One for each slot. */
   get logRings(): readonly LogRing[] {
     return this.#slots.map(({ logRing }) => logRing);
   }

@@ -20,7 +20,6 @@ export const PUBLIC_PATHS = {
 
 export type PublicPathName = keyof typeof PUBLIC_PATHS;
 
-/** The description of a public path. */
 interface PublicPath {
   readonly operationId: string;
   readonly summary: string;

@@ -27,7 +27,6 @@ export class RefusalBudget {
   readonly #networks: Networks;
   readonly #log: Logger;
   readonly #clock: () => number;
-  /** Refusals without a log line, by network. */
   readonly #unlogged = new Map<string, number>();
 
   /** @param perMinute 0 for no limit */

@@ -18,7 +18,6 @@ const QUIET_MS = 500;
 const ACCEPTING_SHARE = 0.5;
 /** While reads are paused, the backlog is empty after this long without a new connection. */
 const PAUSED_QUIET_MS = 20;
-/** Maximum duration of the pause. */
 const PAUSED_MAX_MS = 200;
 const POLL_MS = 10;
 /** Connections that the system completes before the server accepts them. The system may have a lower limit. */

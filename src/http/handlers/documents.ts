@@ -120,7 +120,6 @@ export function addDocumentation(
 }
 
 const HTML_TYPE = 'text/html';
-/** JSON is the default, such as for a request without `Accept`. */
 const MEDIA_TYPES = [JSON_TYPE, HTML_TYPE];
 const HOME_HEADERS: HeaderList = [...NO_STORE, 'Vary', 'Accept'];
 

@@ -18,7 +18,6 @@ export class Admission {
   /** By snapshot id: bytes that the load of a snapshot needs. The next one of the file is about as large. */
   readonly #needs = new Map<string, number>();
 
-  /** @param threads number of workers */
   constructor(stores: StoreRegistry, limit: MemoryLimit, threads: number) {
     this.#stores = stores;
     this.#limit = limit;

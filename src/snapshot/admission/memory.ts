@@ -94,7 +94,6 @@ export function memoryNeed(organizations: readonly ManifestOrganization[]): Memo
   return { held, peak: held + loader + building };
 }
 
-/** Returns the maximum index bytes for each record of a list. */
 function indexBytes(layout: CollectionLayout): number {
   if (layout === SESSIONS) return RECORD_BYTES + SCHEDULE_BYTES;
   const instants = layout.columns.filter(({ holds }) => holds === 'instant').length;

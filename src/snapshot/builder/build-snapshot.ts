@@ -33,7 +33,6 @@ export interface BuildOptions extends ImportOptions {
   readonly producedAt: Date;
 }
 
-/** Facts about the snapshot, and findings in the import. */
 export type BuildReport = Awaited<ReturnType<typeof buildSnapshot>>;
 
 export class SuspectImport extends Error {

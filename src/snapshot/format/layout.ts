@@ -31,7 +31,6 @@ export type ColumnLayout =
 
 interface Column<Kind, Value> {
   readonly column: string;
-  /** Name of the index over the column. */
   readonly index: string;
   readonly holds: Kind;
   readonly of: Of<Value>;

@@ -11,7 +11,6 @@ export const SCHEMA = readFileSync(new URL('../../../data/schema.sql', import.me
 
 export const LENGTHS_COLUMN = 'record_lengths';
 export const RECORDS_COLUMN = 'records';
-/** A text column of the collections that is not content. */
 export const CHANGED_COLUMN = 'changed_at';
 
 export const MAX_RECORD_BYTES = MEGABYTE;

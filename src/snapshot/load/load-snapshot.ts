@@ -26,7 +26,6 @@ interface LoadOptions extends ReadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Time for the end of the thread after the load, in milliseconds. */
 const END_MS = 1000;
 
 /** Threads of all loads. That of a load that was given up stays until the disk responds. */

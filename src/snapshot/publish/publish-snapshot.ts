@@ -20,7 +20,6 @@ import { loadSnapshot } from '../load/load-snapshot.ts';
 import { inspectSnapshot, type OnProgress } from '../load/read-snapshot.ts';
 
 export interface PublishOptions {
-  /** The snapshot file to publish; it stays unchanged. */
   readonly file: string;
   readonly folder: string;
   /** The file name in the folder, from `publishedName`. */

@@ -12,7 +12,6 @@ export type LoadOutcome = LoadInProgress & { readonly durationMs: number } & (
         readonly snapshotId: string;
         readonly producedAt: string;
         readonly organizations: number;
-        /** Number of records in all collections. */
         readonly rows: number;
       }
     | {
@@ -34,7 +33,6 @@ export class LoadHistory {
   /** Finished loads, latest first. */
   latest: readonly LoadOutcome[] = [];
   liveCount = 0;
-  /** Number of refused loads, by reason. */
   readonly refusals = new Map<RefusalReason, number>();
   readonly #refused = new Map<string, RefusedLoad>();
 

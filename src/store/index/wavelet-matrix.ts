@@ -18,7 +18,6 @@ import { countOnes, lowerBound } from './row-sets.ts';
  *     lows    the lowest byte of every row, in the order below the last level
  */
 export interface WaveletMatrixImage {
-  /** Number of rows in the sequence. */
   readonly length: number;
   readonly levels: number;
   readonly words: Uint32s;

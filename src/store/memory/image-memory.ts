@@ -51,7 +51,6 @@ export function packedImage<Image extends object>(image: Image): Image {
   return withArrays(image, (array) => copies.get(array)) as Image;
 }
 
-/** Returns a copy of an image with other arrays. */
 function withArrays(part: unknown, replaced: (array: SharedArray) => SharedArray | undefined): unknown {
   if (typeof part !== 'object' || part === null) return part;
   if (ArrayBuffer.isView(part)) {

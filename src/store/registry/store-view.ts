@@ -22,7 +22,6 @@ export function sectionOf(
 
 /** The data that requests can reach. A view is immutable; a swap creates another one. */
 export class StoreView {
-  /** By organization. */
   readonly live: ReadonlyMap<string, OrganizationStore>;
   /** Replaced sections that are kept for walks, by `keyOf`. */
   readonly retained: ReadonlyMap<string, Section>;

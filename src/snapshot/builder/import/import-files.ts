@@ -29,7 +29,6 @@ export class UnreadableImport extends Error {
 
 export type ImportFolder = Readonly<ReturnType<typeof listImport>>;
 
-/** The endings of a file with data, compressed or not. */
 const DATA_ENDINGS =
   /(?:\.(?:ndjson|jsonl?|ldjson|csv|tsv|txt|xlsx?|parquet|gz|gzip|zip|bz2|xz|zst|7z)){1,3}$/i;
 /** The names of files that may have lines of JSON. */
@@ -84,7 +83,6 @@ const BYTE_ORDER_MARK = '\ufeff';
 export interface LineBlock {
   /** The only view of its ArrayBuffer, which can therefore be transferred to another thread. */
   readonly bytes: Buffer<ArrayBuffer>;
-  /** Number of the first line, from 1. */
   readonly firstLine: number;
 }
 

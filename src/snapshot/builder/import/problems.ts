@@ -26,7 +26,6 @@ export interface ProblemGroup extends FieldProblem {
 
 /** The lines of an import file, or the records of a base, that have the same problem. */
 export interface FileGroup extends ProblemGroup {
-  /** Name of the import file; path of the base. */
   readonly file: string;
   /** Whether they are records of a base, which have no lines. */
   readonly ofBase?: boolean;

@@ -28,7 +28,6 @@ export interface ReadRecord {
   readonly instant: Instant;
   readonly id: string;
   readonly beginsRun: boolean;
-  /** Column values as JSON, in the order of the layout. */
   readonly values: readonly string[];
   /** The stored JSON text; an event lacks the fields that derive from its sessions. */
   readonly json: string;
@@ -46,7 +45,6 @@ export class RecordReader {
   /** By type; of a collection without types, the only one has the empty name. */
   readonly #variants = new Map<string, { readonly check: Check; readonly normalize: Normalize }>();
 
-  /** @param organizations positions by id */
   constructor(
     layout: CollectionLayout,
     organizations: ReadonlyMap<string, number>,

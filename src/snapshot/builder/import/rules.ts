@@ -12,7 +12,6 @@ export interface Warning {
   readonly problem: string;
   /** Number of records or lines. A record counts once for each distinct value that looks wrong. */
   readonly count: number;
-  /** The first of them. */
   readonly first: string;
 }
 
@@ -21,7 +20,6 @@ export function describeWarning({ source, problem, count, first }: Warning): str
   return `${source}: ${problem}: ${count} ${count === 1 ? 'record' : 'records'}, first: ${first}`;
 }
 
-/** A rule for a field of a collection. */
 export interface Rule {
   readonly collection: CollectionName;
   /** Path of the field, such as `placedItems[].offerId`. */

@@ -8,7 +8,6 @@ import { beginsRun } from '../../format/schema.ts';
 import { divideRecords } from '../../load/collection-loader.ts';
 import type { Run } from '../../load/run-reader.ts';
 
-/** The place of a record in the list order of its collection. */
 export type Place = ReturnType<typeof placeOf>;
 
 export function placeOf({ resource, orderedBy }: CollectionLayout, json: string) {

@@ -162,7 +162,6 @@ export class SnapshotWriter implements Disposable {
 
 const CHANGES = { holds: 'text' } as const;
 
-/** A column of a run, with an element for each record. */
 interface GrowingColumn {
   readonly elements: (string | number)[];
   /** The position of the first occurrence of each text; undefined unless the column holds texts. */

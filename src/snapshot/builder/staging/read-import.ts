@@ -27,7 +27,6 @@ import { ImportRejected, type Rejections } from './rejections.ts';
 import { rejectContradictions, type Base } from './contradictions.ts';
 import type { Staging } from './staging.ts';
 
-/** A number of lines, or a share of the lines of all import files. */
 export type BadLineLimit = { readonly lines: number } | { readonly percent: number };
 
 /** Progress of a build: the records of a list that were read or written so far. */

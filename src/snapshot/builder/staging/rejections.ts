@@ -122,7 +122,6 @@ export class Rejections {
     });
   }
 
-  /** Returns the groups, by file and first line. */
   groups(): FileGroup[] {
     return [...this.#groups.values()].sort((a, b) => {
       if (a.file === b.file) return a.first - b.first;

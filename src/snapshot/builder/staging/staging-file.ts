@@ -26,7 +26,6 @@ export function newDatabase(path: string): Database.Database {
   return database;
 }
 
-/** Tables of staged records, one for each collection, and of bad lines. */
 export class StagingTables {
   readonly #inserts: Readonly<Record<CollectionName, Database.Statement>>;
   readonly #badInserts: Readonly<Record<CollectionName, Database.Statement>>;
