@@ -21,9 +21,9 @@ describe('The documented parameters are the accepted ones', () => {
   const given = givenApi();
   const { paths } = JSON.parse(JSON.stringify(openApiDocument(RELEASES))) as Documented;
 
-  for (const [path, { get }] of Object.entries(paths).filter(([path]) => path.startsWith('/v1/'))) {
+  for (const { path } of OPERATIONS) {
     it(path, async () => {
-      const documented = get.parameters.flatMap(({ name, in: place }) =>
+      const documented = paths[path].get.parameters.flatMap(({ name, in: place }) =>
         place === 'query' ? [name ?? ''] : [],
       );
       const target = path.replace(/\{\w+\}/, 'evt_a');
