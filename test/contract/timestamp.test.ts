@@ -25,61 +25,20 @@ function parsedByDate(text: string): bigint | undefined {
 }
 
 describe('Timestamps', () => {
-  const accepted: [text: string, micros: bigint][] = [
-    ['1970-01-01T00:00Z', 0n],
-    ['1970-01-01T00:00:01Z', 1_000_000n],
-    ['1970-01-01T01:00:00+01:00', 0n],
-    ['1969-12-31T19:00:00-05:00', 0n],
-    ['1970-01-01T05:45+05:45', 0n],
-    ['1970-01-01T23:59+23:59', 0n],
-    ['1970-01-01T00:00-23:59', 86_340_000_000n],
-    ['1970-01-01T00:00:00.5Z', 500_000n],
-    ['1970-01-01T00:00:00.000001Z', 1n],
-    ['1970-01-01T00:00:00.0000019Z', 1n],
-    ['1969-12-31T23:59:59.999999Z', -1n],
-    ['2024-02-29T00:00:00Z', 1_709_164_800_000_000n],
-    ['2000-02-29T23:59:59-00:00', 951_868_799_000_000n],
-    ['0000-01-01T00:00:00Z', -62_167_219_200_000_000n],
-    ['9999-12-31T23:59:59.999999Z', 253_402_300_799_999_999n],
-  ];
-  for (const [text, micros] of accepted) {
-    it(`accepts ${text}`, () => {
-      expect(parseTimestamp(text)).to.equal(micros);
-    });
-  }
+  it('are parsed to microseconds, and truncated beyond them', () => {
+    expect(parseTimestamp('1970-01-01T05:45+05:45')).to.equal(0n);
+    expect(parseTimestamp('1970-01-01T00:00:00.0000019Z')).to.equal(1n);
+    expect(parseTimestamp('1969-12-31T23:59:59.999999Z')).to.equal(-1n);
+    expect(parseTimestamp('9999-12-31T23:59:59.999999Z')).to.equal(253_402_300_799_999_999n);
+  });
 
-  const refused = [
-    '',
-    '2026',
-    '2026-01-31',
-    '2026-01-31T20:00:00',
-    '2026-01-31 20:00:00Z',
-    '2026-01-31t20:00:00Z',
-    '2026-01-31T20:00:00z',
-    '2026-01-31T20Z',
-    '2026-01-31T20:00:00+0100',
-    '2026-01-31T20:00:00+01',
-    '2026-01-31T20:00:00+01:60',
-    '2026-01-31T24:00:00Z',
-    '2026-01-31T20:00:00,5Z',
-    '2026-01-31T20:00.5Z',
-    '2026-02-29T20:00:00Z',
-    '1900-02-29T20:00:00Z',
-    '2026-04-31T20:00:00Z',
-    '2026/01-31T20:00:00Z',
-    '2026-01/31T20:00:00Z',
-    '2026-01-31T20.00:00Z',
-    '2026-01-31T20:00:0/Z',
-    '2026-01-31T20:00:00+01.00',
-    '2026-W05-6T20:00:00Z',
-    '2026-031T20:00:00Z',
-    '20260131T200000Z',
-    '+2026-01-31T20:00:00Z',
-    '2026-01-31T20:00:00ZZ',
+  for (const text of [
+    ...['', '2026-01-31', '2026-01-31T20:00:00', '2026-01-31 20:00:00Z', '2026-01-31t20:00:00z'],
+    ...['2026-01-31T20:00:00+0100', '2026-01-31T24:00:00Z', '2026-01-31T20:00:00,5Z', '2026-01-31T20:00.5Z'],
+    ...['1900-02-29T20:00:00Z', '2026-W05-6T20:00:00Z', '20260131T200000Z', '+2026-01-31T20:00:00Z'],
     '２026-01-31T20:00:00Z',
-  ];
-  for (const text of refused) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
+  ]) {
+    it(`are refused in the form ${JSON.stringify(text)}`, () => {
       expect(parseTimestamp(text)).to.equal(undefined);
     });
   }
@@ -106,7 +65,7 @@ describe('Timestamps', () => {
     .tuple(written, fc.nat(30), fc.nat(1), fc.constantFrom('', '0', '-', 'T', 'Z', ' ', '\n', '٣'))
     .map(([text, at, dropped, added]) => text.slice(0, at) + added + text.slice(at + dropped));
 
-  it('are parsed as by Date, and refused where Date moves a part of them', () => {
+  it('are parsed as by Date, and refused where Date moves a part of them to another time', () => {
     let accepted = 0;
     fc.assert(
       fc.property(fc.oneof(written, damaged), (text) => {
