@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { type Release, RELEASES } from '../../src/contract/releases.ts';
 import { type ApiResponse, givenApi } from '../support/test-api.ts';
-import { responsesOf } from './responses.ts';
 
 /** Returns the headers that announce an end. */
 function announced({ headers }: ApiResponse): unknown[] {
@@ -10,26 +9,6 @@ function announced({ headers }: ApiResponse): unknown[] {
 }
 
 const NONE = [undefined, undefined];
-
-describe('The end of an operation', () => {
-  const end = { deprecated: '2027-01-01', sunset: '2027-06-01' };
-  const operations = OPERATIONS.map((each) => (each.id === 'listOrders' ? { ...each, end } : each));
-  const given = givenApi(() => ({ operations }));
-  const headers = ['@1798761600', 'Tue, 01 Jun 2027 00:00:00 GMT'];
-
-  it('is not announced for an operation that declares none', async () => {
-    expect(announced(await given.api.send('/v1/tickets'))).to.deep.equal(NONE);
-    expect(announced(await given.api.send('/v1/orders/none'))).to.deep.equal(NONE);
-  });
-
-  for (const [what, status, target, options] of responsesOf('/v1/orders')) {
-    it(`is announced by each of its responses: ${what}`, async () => {
-      const response = await given.api.send(target, options);
-      expect(response.status).to.equal(status);
-      expect(announced(response)).to.deep.equal(headers);
-    });
-  }
-});
 
 describe('The end of a stable version', () => {
   const releases: readonly Release[] = [

@@ -106,21 +106,6 @@ describe('A list in application/x-ndjson', () => {
     expect(response.headers['service-api-ignored-parameters']).to.equal('cursor');
   });
 
-  it('has errors in JSON', async () => {
-    for (const [target, options, status] of [
-      ['/v1/tickets', { as: undefined }, 400],
-      ['/v1/tickets', { as: 'revoked' }, 403],
-      ['/v1/events/none/sessions', {}, 404],
-      ['/v1/events/evt_south/sessions', {}, 404],
-      ['/v1/catalog/offers', { headers: { 'Service-API-Version': 'stable' } }, 404],
-      ['/v1/tickets?updatedAt.gte=now', {}, 400],
-    ] as const) {
-      const refused = await stream(target, options);
-      expect(refused.status, target).to.equal(status);
-      expect(refused.headers['content-type']).to.equal(JSON_TYPE);
-    }
-  });
-
   it('is not for single records', async () => {
     const { headers, body } = await stream('/v1/tickets/tkt_05');
     expect(headers['content-type']).to.equal(JSON_TYPE);
