@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { OPERATIONS } from '../../src/contract/operations.ts';
 import { type Release, RELEASES } from '../../src/contract/releases.ts';
-import { givenApi } from '../support/test-api.ts';
+import { type ApiResponse, givenApi, NOW } from '../support/test-api.ts';
 
 const CATALOG = ['/v1/catalog/offers', '/v1/catalog/offers/off_t'];
 
@@ -24,14 +25,18 @@ describe('Versioning', () => {
     });
   }
 
-  it('is 400 for an invalid header, which the detail repeats', async () => {
-    const { status, headers, body } = await given.api.send('/v1/events', {
-      headers: { 'Service-API-Version': 'latest' },
-    });
-    expect(status).to.equal(400);
-    expect(body).to.have.all.keys('detail');
-    expect(body.detail).to.include('invalid API version').and.to.include('"latest"');
-    expect(headers['service-api-version']).to.equal('stable');
+  it('is 400 for an invalid header, of which the detail repeats the beginning', async () => {
+    for (const [invalid, repeated] of [
+      ['latest', 'latest'],
+      ['x'.repeat(40), 'x'.repeat(40)],
+      ['x'.repeat(41), `${'x'.repeat(40)}…`],
+    ]) {
+      const headers = { 'Service-API-Version': invalid };
+      const response = await given.api.send('/v1/events', { headers });
+      expect(response.status).to.equal(400);
+      expect(response.body.detail).to.include(`"${repeated}" is an invalid API version`);
+      expect(response.headers['service-api-version']).to.equal('stable');
+    }
   });
 
   it('is 400 for a repeated header, even with the same value', async () => {
@@ -44,18 +49,6 @@ describe('Versioning', () => {
       .and.to.include('invalid API version');
   });
 
-  it('repeats only the beginning of a long value', async () => {
-    for (const [length, repeated] of [
-      [40, 'x'.repeat(40)],
-      [41, `${'x'.repeat(40)}…`],
-      [5000, `${'x'.repeat(40)}…`],
-    ] as const) {
-      const headers = { 'Service-API-Version': 'x'.repeat(length) };
-      const { body } = await given.api.send('/v1/events', { headers });
-      expect(body.detail, `${length} characters`).to.include(`"${repeated}" is an invalid API version`);
-    }
-  });
-
   it('hides preview operations from stable, and names the header that they need', async () => {
     for (const path of CATALOG) {
       const { status, body } = await given.api.send(path);
@@ -64,55 +57,56 @@ describe('Versioning', () => {
     }
   });
 
-  it('serves the other operations in preview, with another entity tag', async () => {
-    const stable = await given.api.send('/v1/tickets');
-    const preview = await given.api.send('/v1/tickets', { headers: { 'Service-API-Version': 'preview' } });
-    expect(preview.text).to.equal(stable.text);
-    expect(preview.headers['etag']).not.to.equal(stable.headers['etag']);
-  });
-
   it('is named by no response outside /v1', async () => {
     for (const target of ['/healthz', '/none', '/v1x']) {
       const { headers } = await given.api.send(target);
       expect(headers).not.to.have.any.keys('service-api-version', 'service-api-latest-version');
     }
   });
+});
 
-  describe('when the catalog graduates', () => {
-    const releases: readonly Release[] = [
-      ...RELEASES,
-      { date: '2027-03-01', operations: ['listOffers', 'getOffer'] },
-    ];
-    const graduating = givenApi(() => ({ releases }));
+describe('The release of the catalog, and the end of the version before it', () => {
+  const releases: readonly Release[] = [
+    { ...RELEASES[0], end: { deprecated: '2027-01-01', sunset: '2027-03-01' } },
+    { date: '2027-03-01', operations: ['listOffers', 'getOffer'], end: { deprecated: '2028-01-01' } },
+  ];
+  const operations = OPERATIONS.map((each) =>
+    each.id === 'listOrders' ? { ...each, end: { deprecated: '2026-12-01' } } : each,
+  );
+  const given = givenApi(() => ({ releases, operations }));
+  const first = ['@1798761600', 'Mon, 01 Mar 2027 00:00:00 GMT'];
+  const second = ['@1830297600', undefined];
+  const announced = ({ headers }: ApiResponse) => [headers['deprecation'], headers['sunset']];
+  const sendAs = (version: string, target: string) =>
+    given.api.send(target, { headers: { 'Service-API-Version': version } });
 
-    const days: [now: string, header: string | undefined, status: number, version: string, latest: string][] =
-      [
-        ['2027-02-28T23:59:59.999Z', undefined, 404, 'stable', '2026-10-01'],
-        ['2027-02-28T23:59:59.999Z', '2027-03-01', 200, '2027-03-01', '2026-10-01'],
-        ['2027-03-01T00:00:00.000Z', undefined, 200, 'stable', '2027-03-01'],
-        ['2027-03-01T00:00:00.000Z', '2026-10-01', 200, 'stable', '2027-03-01'],
-        ['2027-03-01T00:00:00.000Z', 'preview', 200, 'preview', '2027-03-01'],
-      ];
-    for (const [now, header, status, version, latest] of days) {
-      it(`at ${now} with ${header ?? 'no header'} it is ${status} in ${version}`, async () => {
-        graduating.api.clock.now = Date.parse(now);
-        for (const path of CATALOG) {
-          const response = await graduating.api.send(path, {
-            headers: header === undefined ? {} : { 'Service-API-Version': header },
-          });
-          expect(response.status).to.equal(status);
-          expect(response.headers['service-api-version']).to.equal(version);
-          expect(response.headers['service-api-latest-version']).to.equal(latest);
-        }
-      });
-    }
-
-    it('keeps the other operations in every version', async () => {
-      graduating.api.clock.now = Date.parse('2027-02-01T00:00:00Z');
-      for (const header of ['stable', '2027-03-01', 'preview']) {
-        const headers = { 'Service-API-Version': header };
-        expect(await graduating.api.send('/v1/events', { headers })).to.have.property('status', 200);
+  for (const [now, header, status, version, latest, end] of [
+    ['2027-02-28T23:59:59.999Z', 'stable', 404, 'stable', '2026-10-01', first],
+    ['2027-02-28T23:59:59.999Z', '2027-03-01', 200, '2027-03-01', '2026-10-01', second],
+    ['2027-03-01T00:00:00.000Z', 'stable', 200, 'stable', '2027-03-01', second],
+    ['2027-03-01T00:00:00.000Z', 'preview', 200, 'preview', '2027-03-01', [undefined, undefined]],
+  ] as const) {
+    it(`${status === 200 ? 'serves' : 'hides'} it at ${now} in ${header}`, async () => {
+      given.api.clock.now = Date.parse(now);
+      for (const path of CATALOG) {
+        const response = await sendAs(header, path);
+        expect(response.status).to.equal(status);
+        expect(response.headers['service-api-version']).to.equal(version);
+        expect(response.headers['service-api-latest-version']).to.equal(latest);
+        expect(announced(response)).to.deep.equal(end);
       }
+      expect(await sendAs(header, '/v1/events')).to.have.property('status', 200);
     });
+  }
+
+  it('announces the end of the version without an operation, too, and that of an operation instead', async () => {
+    given.api.clock.now = NOW;
+    for (const target of ['/v1/events/none', '/v1/none'])
+      expect(announced(await sendAs('stable', target)), target).to.deep.equal(first);
+    expect(await given.api.raw('FETCH /v1/tickets HTTP/1.1\r\nHost: x\r\n\r\n')).to.include(
+      'Deprecation: @1798761600\r\nSunset: Mon, 01 Mar 2027 00:00:00 GMT\r\n',
+    );
+    expect(announced(await sendAs('stable', '/v1/orders'))).to.deep.equal(['@1796083200', undefined]);
+    expect(announced(await given.api.send('/healthz'))).to.deep.equal([undefined, undefined]);
   });
 });
