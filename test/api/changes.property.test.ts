@@ -79,6 +79,7 @@ interface Line {
   readonly collection: CollectionName;
   readonly id: string;
   readonly next: string;
+  readonly dataAsOf: string;
   readonly counts: Readonly<Record<string, number>>;
 }
 
@@ -201,6 +202,9 @@ class Model {
     expect(parsed[0].change === 'reset', 'reset').to.equal(!isKnown);
     const order = parsed.map(({ change }) => ['reset', 'delete', 'put', 'end'].indexOf(change));
     expect(order).to.deep.equal(order.toSorted());
+    const puts = parsed.filter(({ change }) => change === 'put');
+    const places = puts.map(({ collection }) => COLLECTION_NAMES.indexOf(collection));
+    expect(places, 'the order in which records refer to each other').to.deep.equal(places.toSorted());
     if (!isKnown) client.records.clear();
     const named = { delete: new Set<string>(), put: new Set<string>() };
     for (const [i, { change, collection, id }] of parsed.entries()) {
@@ -215,6 +219,7 @@ class Model {
     const content = new Map(expected.entries().filter(([key]) => isRequested(key)));
     expect([...client.records].sort()).to.deep.equal([...content].sort());
     const [end] = parsed.slice(-1);
+    expect(end.dataAsOf).to.equal(live.image.producedAt);
     expect(Object.keys(end.counts)).to.deep.equal(
       COLLECTION_NAMES.filter((name) => collections.includes(name)),
     );
