@@ -3,7 +3,7 @@ import { givenApi } from '../support/test-api.ts';
 
 describe('Methods', () => {
   const given = givenApi();
-  for (const path of ['/', '/openapi.json', '/healthz', '/v1/tickets', '/v1/none']) {
+  for (const path of ['/', '/openapi.json', '/healthz', '/v1/tickets', '/v1/events/evt_a', '/v1/none']) {
     it(`HEAD ${path} is GET without the body, and has its length`, async () => {
       const headers = { 'Accept-Encoding': 'identity', 'X-Request-Id': 'same' };
       const get = await given.api.send(path, { headers });

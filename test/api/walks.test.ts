@@ -112,6 +112,17 @@ describe('A walk', () => {
     });
   }
 
+  it('retains the content of a page that 304 confirms, also after a restart', async () => {
+    const target = '/v1/tickets?perPage=2';
+    const { headers } = await api.send(target);
+    stores = new StoreRegistry(newServedDigests(), () => now);
+    swap('first');
+    const again = await api.send(target, { headers: { 'If-None-Match': headers['etag'] } });
+    expect(again.status).to.equal(304);
+    swap('second');
+    expect(await statusOf(page('first'))).to.equal(200);
+  });
+
   it('is refused with all violations of the query', async () => {
     swap('second');
     const refused = await api.send(`/v1/tickets?page=0&perPage=101&snapshot=${digestOf('first')}`);
