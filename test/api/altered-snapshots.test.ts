@@ -1,28 +1,20 @@
-import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
-import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
-import { type ListOperation, type Operation, OPERATIONS } from '../../src/contract/operations.ts';
-import { formatCredential } from '../../src/keys/credential.ts';
-import type { KeyRing } from '../../src/keys/key-ring.ts';
-import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
+import { type ListOperation, OPERATIONS, type RetrieveOperation } from '../../src/contract/operations.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { readSnapshot } from '../support/read-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { SoundSnapshot } from '../support/sound-snapshot.ts';
 import { alterRuns } from '../support/alter-runs.ts';
+import { requestCoded } from '../support/coded-response.ts';
 import { byDepth } from '../support/depth.ts';
 import { reseal, COLLECTIONS, type Collection } from '../support/digests.ts';
 import { alterAtRandom } from '../support/hostile-runs.ts';
-import { PRODUCED_AT } from '../support/import-folder.ts';
-import { TestApi } from '../support/test-api.ts';
+import { type Body, TestApi } from '../support/test-api.ts';
 
 const SEED = 466_121;
 const SNAPSHOTS = byDepth({ short: 40, deep: 3000 });
-const ORIGIN = 'https://api.example.org';
-const ENVELOPE = ['items', 'page', 'perPage', 'totalPages', 'hasMore', 'nextPage'];
 /** Values with and without a match, by parameter. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   perPage: ['1', '3', '100'],
@@ -48,18 +40,9 @@ describe(`A snapshot whose content was altered under matching digests (seed ${SE
   const sound = new SoundSnapshot();
   let stores = new StoreRegistry();
   let api: TestApi;
-  let authorization: string;
-  let ring: KeyRing;
 
   before(async () => {
-    const keys = sound.file('keys.sqlite');
-    authorization = `Bearer ${formatCredential(new KeysFile(keys).create('north', '', PRODUCED_AT))}`;
-    ring = readKeyRing(keys);
-    api = await TestApi.start({
-      stores: () => stores.view,
-      keys: () => ring,
-      config: { publicBaseUrl: ORIGIN },
-    });
+    api = await TestApi.start({ stores: () => stores.view });
   });
   after(() => api.stop());
 
@@ -99,51 +82,36 @@ describe(`A snapshot whose content was altered under matching digests (seed ${SE
     }
   }
 
-  async function request(target: string) {
-    const headers = { Authorization: authorization, 'Service-API-Version': 'preview' };
-    // The server may close a connection that is kept alive while this thread reads the next snapshot.
-    const sent = get(api.origin + target, { agent: false, headers });
-    const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    return { status: response.statusCode, text: await readText(response) };
-  }
-
   async function expectAnswered(
-    operation: Operation,
+    operation: ListOperation | RetrieveOperation,
     random: Random,
     mayBeBroken: boolean,
     what: string,
   ): Promise<void> {
     const targets =
       operation.kind === 'list' ? listTargets(operation, random) : recordTargets(operation.path);
+    const request = { Authorization: api.authorization('north'), 'Service-API-Version': 'preview' };
     for (const target of targets) {
-      const { status, text } = await request(target);
-      const where = `${what}: ${target}: ${text}`;
-      expect(status, where).to.be.oneOf([200, 204, 404]);
-      if (status !== 200 || mayBeBroken) continue;
-      const body = parsedBody(text, where);
-      if (operation.kind === 'list') expectEnvelope(body, where);
+      const { status, body } = await requestCoded(api.origin + target, request);
+      const text = body.toString();
+      try {
+        expect(status).to.be.oneOf([200, 204, 404]);
+        if (status !== 200 || mayBeBroken) continue;
+        const parsed = JSON.parse(text) as Body;
+        if (operation.kind === 'list') expectEnvelope(parsed);
+      } catch (error) {
+        throw new Error(`${what}: ${target}: ${text}`, { cause: error });
+      }
     }
   }
-});
 
-function parsedBody(text: string, where: string): Record<string, unknown> {
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch (error) {
-    throw new Error(where, { cause: error });
+  function expectEnvelope(body: Body): void {
+    expect(body).to.have.all.keys('items', 'page', 'perPage', 'totalPages', 'hasMore', 'nextPage');
+    expect([body.page, body.perPage, body.totalPages].every(Number.isInteger)).to.equal(true);
+    expect(body.items).to.be.an('array').with.length.at.most(body.perPage);
+    if (body.nextPage !== null) expect(body.nextPage.startsWith(`${api.origin}/v1/`)).to.equal(true);
   }
-}
-
-function expectEnvelope(body: Record<string, unknown>, where: string): void {
-  expect(Object.keys(body), where).to.deep.equal(ENVELOPE);
-  const { items, page, perPage, totalPages, nextPage } = body;
-  expect(Array.isArray(items) && items.length <= Number(perPage), where).to.equal(true);
-  expect([page, perPage, totalPages].every(Number.isInteger), where).to.equal(true);
-  expect(
-    nextPage === null || (typeof nextPage === 'string' && nextPage.startsWith(`${ORIGIN}/v1/`)),
-    where,
-  ).to.equal(true);
-}
+});
 
 /** Returns targets with each value of each parameter, and with some random combinations. */
 function listTargets({ path, parameters, pathParameter }: ListOperation, random: Random): string[] {
