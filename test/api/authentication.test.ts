@@ -15,7 +15,6 @@ describe('Authentication', () => {
     for (const { path } of OPERATIONS) {
       const { status, body } = await given.api.send(path.replace(/\{\w+\}/, 'x'), { as });
       expect(status, path).to.equal(400);
-      expect(body).to.have.all.keys('detail');
       expect(body.detail).to.include('missing').and.to.include(FORM);
     }
   });
@@ -30,7 +29,6 @@ describe('Authentication', () => {
     it(`is 400 for "${value}"`, async () => {
       const { status, body } = await given.api.send('/v1/events', { as, headers: { Authorization: value } });
       expect(status).to.equal(400);
-      expect(body).to.have.all.keys('detail');
       expect(body.detail).to.include('malformed').and.to.include(FORM);
     });
   }
@@ -68,16 +66,6 @@ describe('Authentication', () => {
   it('accepts the scheme in any case', async () => {
     const headers = { Authorization: given.api.authorization('north').replace('Bearer', 'bEARER') };
     expect(await given.api.send('/v1/events', { as, headers })).to.have.property('status', 200);
-  });
-
-  it('returns each organization its own record for a shared id', async () => {
-    const [north, south] = await Promise.all([
-      given.api.send('/v1/events/evt_a', { as: 'north' }),
-      given.api.send('/v1/events/evt_a', { as: 'south' }),
-    ]);
-    expect(north.body['tags']).to.deep.equal(['Théâtre', 'Hip  Hop']);
-    expect(south.body['tags']).to.deep.equal(['Salsa']);
-    expect(north.headers['etag']).not.to.equal(south.headers['etag']);
   });
 });
 

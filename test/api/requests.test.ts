@@ -49,14 +49,8 @@ describe('Unknown parameters', () => {
 
   const cases: [target: string, ignored: string | undefined][] = [
     ['/v1/events', undefined],
-    [
-      '/v1/events?page=1&perPage=2&tags=a&startAt.gte=2026-01-01T00:00Z&startAt.lte=2026-01-01T00:00Z',
-      undefined,
-    ],
     ['/v1/events?startAt=x&startAt.gt=x&tags.ne=&Page=0', 'startAt, startAt.gt, tags.ne, Page'],
     ['/v1/events/evt_a/sessions?tags=&startAt.lt=2030-01-01T00:00Z', 'tags'],
-    ['/v1/tickets?status=x&email=&startAt.gte=x', 'status, email, startAt.gte'],
-    ['/v1/orders?updatedAt.gt=x&type=x', 'updatedAt.gt, type'],
     ['/v1/tickets/tkt_05?page=0&perPage=0&perPage=1', 'page, perPage'],
     ['/v1/events?__proto__=1&constructor=1&toString=1', '__proto__, constructor, toString'],
     ['/v1/events?%0d%0aX-Evil:%201=1', '%0D%0AX-Evil%3A%201'],
@@ -179,7 +173,8 @@ for (const config of [
     const given = givenApi(() => ({ config }));
 
     it('are those without security in the OpenAPI document', async () => {
-      const { body } = await given.api.send('/openapi.json', { as: undefined });
+      const { headers, body } = await given.api.send('/openapi.json', { as: undefined });
+      expect(headers['cache-control']).to.equal('public, max-age=300');
       const paths = body['paths'] as Readonly<Record<string, { get: { security?: unknown } }>>;
       const documented = Object.keys(paths).filter((path) => paths[path].get.security !== undefined);
       const isServed = async (path: string) => (await fetch(given.api.origin + path)).status === 200;
@@ -190,22 +185,13 @@ for (const config of [
   });
 }
 
-describe('Documents', () => {
+describe('The health check', () => {
   const given = givenApi();
 
-  it('report liveness, with no key', async () => {
+  it('needs no key, and is not stored', async () => {
     const { status, headers, body } = await given.api.send('/healthz', { as: undefined });
     expect(status).to.equal(200);
     expect(headers['cache-control']).to.equal('no-store');
     expect(body).to.deep.equal({ status: 'ok' });
-  });
-
-  it('describe the API, with no key, and may be cached', async () => {
-    const { status, headers, body } = await given.api.send('/openapi.json', { as: undefined });
-    expect(status).to.equal(200);
-    expect(body['openapi']).to.equal('3.1.0');
-    expect(headers['cache-control']).to.include('max-age');
-    const again = await given.api.send('/openapi.json', { headers: { 'If-None-Match': headers['etag'] } });
-    expect(again.status).to.equal(304);
   });
 });

@@ -10,20 +10,13 @@ import { type ApiResponse, givenApi, type RequestOptions, serverDependencies } f
 const PREVIEW = { 'Service-API-Version': 'preview' };
 const HEADERS = { ...PREVIEW, Accept: NDJSON_TYPE };
 
-/** Lists, each with the number of its records. */
+/** Lists of each way to read records, each with the number of its records. */
 const LISTS: Readonly<Record<string, number>> = {
   '/v1/tickets': TICKET_COUNT,
-  '/v1/tickets?eventIds=evt_a': 38,
   '/v1/tickets?updatedAt.gte=2026-11-20T00:00:00Z&eventIds=evt_a,evt_b': 18,
   '/v1/tickets?qrCodes=none': 0,
-  '/v1/orders': 3,
-  '/v1/orders?status=PENDING': 1,
   '/v1/events': 5,
-  '/v1/events?tags=theatre': 1,
-  '/v1/events/evt_d/sessions': 2,
   [`/v1/events/${encodeURIComponent(HARD_ID)}/sessions`]: 1,
-  '/v1/catalog/offers': 4,
-  '/v1/catalog/offers?resaleEnabled=false': 2,
   '/v1/catalog/offers?sessionId=ses_a1': 4,
 };
 
@@ -89,7 +82,7 @@ describe('A list in application/x-ndjson', () => {
     }
   });
 
-  it('has no pages: page and perPage are violations, beside all others', async () => {
+  it('has no pages: page and perPage are violations, besides all others', async () => {
     const { status, headers, body } = await stream('/v1/orders?perPage=100&status=X&page=1');
     expect([status, headers['content-type']]).to.deep.equal([400, JSON_TYPE]);
     expect(body.errors.map(({ loc, input }) => [loc, input])).to.deep.equal([
@@ -107,9 +100,8 @@ describe('A list in application/x-ndjson', () => {
   });
 
   it('is not for single records', async () => {
-    const { headers, body } = await stream('/v1/tickets/tkt_05');
+    const { headers } = await stream('/v1/tickets/tkt_05');
     expect(headers['content-type']).to.equal(JSON_TYPE);
-    expect(body['ticketId']).to.equal('tkt_05');
   });
 
   it('is complete when its last chunk has arrived, and leaves the connection open', async () => {
