@@ -7,6 +7,22 @@ import packageJson from '../package.json' with { type: 'json' };
 import { importsOf, packagesOf } from './support/imports.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** An entry of the lockfile: https://docs.npmjs.com/cli/configuring-npm/package-lock-json#packages */
+interface LockedPackage {
+  readonly integrity?: string;
+  readonly resolved?: string;
+  readonly license?: string;
+  readonly dev?: boolean;
+}
+
+/** Licenses that a dependency of the running process may have. */
+const PERMISSIVE = ['MIT', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause'];
+
+const lockfile = JSON.parse(textOf('package-lock.json')) as {
+  readonly packages: Readonly<Record<string, LockedPackage>>;
+};
+
 /** The programs of a production install. `npm run bench`, `soak` and the checks need the development packages. */
 const PROGRAMS = [
   'src/main.ts',
@@ -47,7 +63,7 @@ describe('The package', () => {
   it('has the version of the latest release in the changelog', () => {
     const [, version] = /^## (\d\S*)$/m.exec(textOf('CHANGELOG.md')) ?? [];
     expect(packageJson.version).to.equal(version);
-    expect(JSON.parse(textOf('package-lock.json'))).to.include({ version });
+    expect(lockfile).to.include({ version });
   });
 
   it('declares every package that the process and its commands import as a dependency', () => {
@@ -61,5 +77,29 @@ describe('The package', () => {
     const pages = packed.filter((path) => path.startsWith('src/pages/') && !path.endsWith('.ts'));
     const needed = new Set([...ALWAYS_PACKED, ...SCHEMAS, ...pages, ...program.keys()]);
     expect(packed.sort()).to.deep.equal([...needed].sort());
+  });
+});
+
+describe('The lockfile', () => {
+  // The empty path is that of the project itself.
+  const packages = Object.entries(lockfile.packages).filter(([path]) => path !== '');
+  const pathsOf = (matches: (locked: LockedPackage) => boolean) =>
+    packages.filter(([, locked]) => matches(locked)).map(([path]) => path);
+
+  it('has a digest for every package, which `npm ci` verifies', () => {
+    expect(packages).to.have.length.above(100);
+    expect(pathsOf(({ integrity = '' }) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity))).to.deep.equal(
+      [],
+    );
+  });
+
+  it('names no package source', () => {
+    expect(pathsOf(({ resolved }) => resolved !== undefined)).to.deep.equal([]);
+  });
+
+  it('has only permissive licenses among the packages of the running process', () => {
+    const isOther = ({ dev, license = 'none' }: LockedPackage) =>
+      dev !== true && !PERMISSIVE.includes(license);
+    expect(pathsOf(isOther)).to.deep.equal([]);
   });
 });
