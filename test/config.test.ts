@@ -30,7 +30,7 @@ describe('readConfig', () => {
     expect(() => readConfig({ [variable]: text })).to.throw(InvalidConfig, only);
   };
 
-  it('treats an empty variable as absent, and ignores others', () => {
+  it('treats an empty variable as absent, and ignores unknown ones', () => {
     const empty = Object.fromEntries(Object.keys(CONFIG_VARIABLES).map((name) => [name, '']));
     expect(readConfig({ ...empty, port: '1', FOYER_PORT: 'x', PATH: '/bin' })).to.deep.equal(DEFAULTS);
   });
@@ -191,7 +191,7 @@ describe('misspeltVariables', () => {
     });
   }
 
-  // Names that other programs use, and others that are only a little less similar.
+  // Names that other programs use, and names that are a little less similar than the misspelt ones above.
   const different =
     'HOSTNAME HOSTTYPE DB_HOST DB_PORT FOYER_PORT FOYER_SERVICE_HOST REMOTE_PORT KUBERNETES_PORT PORTS PORT0 PORT_0 ' +
     'TRANSPORT POST LOGNAME LOG_FILE LOG_DIR LOG_FORMAT RUST_LOG RUST_LOG_LEVEL OMP_NUM_THREADS THREAD_1 COLUMNS SNAPSHOT ' +

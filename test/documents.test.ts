@@ -42,7 +42,7 @@ describe('The documents', () => {
     expect(listed).to.deep.equal(needed);
   });
 
-  it('read the key of the demo beside its keys file, in README.md', () => {
+  it('read the key of the demo next to its keys file, in README.md', () => {
     const [, keysFile] = /KEYS_FILE=(\S+)/.exec(textOf('docs/reference.md')) ?? [];
     expect(textOf('README.md')).to.include(`cat ${keysFile}.demo-credential`);
   });

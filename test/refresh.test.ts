@@ -27,18 +27,18 @@ describe('A refresh', () => {
     await publishSnapshot({ file, folder: inFolder('snapshots'), name: 'a.sqlite', permits: [] });
   };
 
-  /** Starts a refresh in the middle of a swap. The workers show the new view when `left` is fulfilled. */
+  /** Starts a refresh in the middle of a swap. All workers have the new view when `left` is fulfilled. */
   async function swapping() {
     const left = Promise.withResolvers<undefined>();
-    const showing = Promise.withResolvers<undefined>();
-    let shown = Promise.resolve();
+    const publishing = Promise.withResolvers<undefined>();
+    let published = Promise.resolve();
     const variables = { SNAPSHOT_DIR: inFolder('snapshots'), KEYS_FILE: inFolder('keys.sqlite') };
     const refresh = startRefresh(
       readConfig({ ...variables, SNAPSHOT_RETAIN_SECONDS: '0' }),
       {
         publish: () => {
-          if (refresh.stores.retained.length > 0) showing.resolve(undefined);
-          return shown;
+          if (refresh.stores.retained.length > 0) publishing.resolve(undefined);
+          return published;
         },
         replaceKeys: () => Promise.resolve(),
         servedDigests: newServedDigests(),
@@ -48,10 +48,10 @@ describe('A refresh', () => {
     await publish('first');
     await refresh.poll();
     await publish('second');
-    shown = left.promise.then();
+    published = left.promise.then();
     const polled = refresh.poll();
-    await showing.promise;
-    shown = Promise.resolve();
+    await publishing.promise;
+    published = Promise.resolve();
     return { refresh, left, polled };
   }
 

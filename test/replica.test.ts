@@ -12,7 +12,7 @@ describe('A port that is in use', () => {
   const messageFor = (environment: Record<string, string>, port?: number) =>
     portInUse(error(port), readConfig(environment), 'npm start')?.message;
 
-  it('is named, with a command line that selects others', () => {
+  it('is named, with a command line that selects free ports', () => {
     expect(messageFor({})).to.equal('port 3000 is in use; try: PORT=3010 ADMIN_PORT=3011 npm start');
     expect(messageFor({ PORT: '80' }, 3001)).to.equal(
       'port 3001 is in use; try: PORT=90 ADMIN_PORT=3011 npm start',

@@ -31,7 +31,7 @@ const RECORDS: Readonly<Record<CollectionName, (i: number, word: string) => Impo
   offers: (i, name) => minimalOffer(`off_${i}`, 'PRODUCT', { name }),
 };
 const COUNT = 6;
-// Whether a response is compressed depends on others, and its tag depends on that.
+// Concurrent responses decide whether one is compressed, and its tag depends on that.
 const PREVIEW = { 'Service-API-Version': 'preview', 'Accept-Encoding': 'identity' };
 
 /** The lists, the records and the streams of the API. Pages are short, so that each has a link. */

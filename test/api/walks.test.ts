@@ -96,23 +96,16 @@ describe('A walk', () => {
     expect(await statusOf(page('first')), 'the content is live again').to.equal(200);
   });
 
-  for (const [what, target] of [
-    ['the last page', `/v1/tickets?perPage=100&page=1&snapshot=${digestOf('first')}`],
-    ['a page that 304 confirms', page('first')],
-  ]) {
-    it(`extends the retention by ${what}`, async () => {
-      await api.send('/v1/tickets?perPage=2');
-      const { headers } = await api.send(target);
-      const ifNoneMatch = what.includes('304') ? { 'If-None-Match': headers['etag'] } : {};
-      swap('second');
-      for (let i = 0; i < 3; i++) {
-        pass(200);
-        expect((await api.send(target, { headers: ifNoneMatch })).status).to.be.oneOf([200, 304]);
-      }
-    });
-  }
+  it('extends the retention by the last page, too', async () => {
+    await api.send('/v1/tickets?perPage=2');
+    swap('second');
+    for (let i = 0; i < 3; i++) {
+      pass(200);
+      expect(await statusOf(`/v1/tickets?perPage=100&page=1&snapshot=${digestOf('first')}`)).to.equal(200);
+    }
+  });
 
-  it('retains the content of a page that 304 confirms, also after a restart', async () => {
+  it('extends the retention by a page that 304 confirms, also the first one after a restart', async () => {
     const target = '/v1/tickets?perPage=2';
     const { headers } = await api.send(target);
     stores = new StoreRegistry(newServedDigests(), () => now);
@@ -120,7 +113,13 @@ describe('A walk', () => {
     const again = await api.send(target, { headers: { 'If-None-Match': headers['etag'] } });
     expect(again.status).to.equal(304);
     swap('second');
-    expect(await statusOf(page('first'))).to.equal(200);
+    const next = await api.send(page('first'));
+    expect(next.status).to.equal(200);
+    for (let i = 0; i < 3; i++) {
+      pass(200);
+      const headers = { 'If-None-Match': next.headers['etag'] };
+      expect((await api.send(page('first'), { headers })).status).to.equal(304);
+    }
   });
 
   it('is refused with all violations of the query', async () => {
@@ -230,7 +229,7 @@ describe(`A walk over ${TICKETS} tickets at ${PAGES_PER_MINUTE} pages a minute, 
   this.timeout(byDepth({ short: 300_000, deep: 600_000 }));
 
   it('returns each ticket of its snapshot once', async () => {
-    const [first, ...others] = [await exported(0), await exported(1), await exported(2)];
+    const [first, ...later] = [await exported(0), await exported(1), await exported(2)];
     let now = 1_000_000_000;
     const served = newServedDigests();
     const stores = new StoreRegistry(served, () => now);
@@ -249,7 +248,7 @@ describe(`A walk over ${TICKETS} tickets at ${PAGES_PER_MINUTE} pages a minute, 
       link = nextPage?.slice(api.origin.length) ?? null;
       now += 60_000 / PAGES_PER_MINUTE;
       if (pages % PAGES_PER_MINUTE === 0) {
-        stores.swap('north', { ...others[swaps % others.length], snapshotId: `swap ${++swaps}` });
+        stores.swap('north', { ...later[swaps % later.length], snapshotId: `swap ${++swaps}` });
         stores.releaseUnwalked();
       }
       stores.releaseExpired(RETENTION);

@@ -115,7 +115,7 @@ describe('The OpenAPI document', () => {
       .that.includes('The stable version of 2026-10-01 is deprecated from 2027-01-01.');
   });
 
-  it('follows the releases and the address', () => {
+  it('names the releases and the address', () => {
     const graduated = asDocument(
       openApiDocument(
         [...RELEASES, { date: '2027-03-01', operations: ['listOffers', 'getOffer'] }],

@@ -14,7 +14,7 @@ describe('isOrganizationId', () => {
     });
   }
 
-  it('has a rule in words that follows a name', () => {
+  it('has a rule that completes a sentence', () => {
     expect(ORGANIZATION_ID_RULE).to.match(/^must be .*128/);
   });
 });
