@@ -102,7 +102,7 @@ describe(CHANGES, () => {
     const refusedBy = async (query: string) =>
       (await read(query)).body.errors.map(({ loc, input }) => `${loc} ${input}`);
     const token = tokenOf(await read());
-    for (const text of ['', 'x', 'W10', token.slice(1), `${token}A`, token.toLowerCase()])
+    for (const text of ['', 'x', 'W10', token.slice(1), `${token}A`, `${token}=`, token.toLowerCase()])
       expect(await refusedBy(`?since=${text}`), text).to.deep.equal([`query.since ${text}`]);
     for (const text of ['', 'tickets,', 'Tickets', 'deletions'])
       expect(await refusedBy(`?collections=${text}`), text).to.deep.equal([`query.collections ${text}`]);
