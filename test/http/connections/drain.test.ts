@@ -17,6 +17,7 @@ import {
   newDrainTimes,
   prepareDrain,
 } from '../../../src/http/connections/drain.ts';
+import { eventually } from '../../support/eventually.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { serverDependencies } from '../../support/test-api.ts';
 
@@ -82,7 +83,7 @@ describe('The drain of a server', () => {
   /** Returns a drain that has stopped listening. */
   async function listeningEnd(): Promise<{ readonly drained: Promise<void> }> {
     const drained = drainFor(GRACE_SECONDS);
-    await until(() => !listener.isListening);
+    await eventually(() => !listener.isListening);
     return { drained };
   }
 
@@ -120,12 +121,8 @@ describe('The drain of a server', () => {
     respond = (_request, response) => held.push(response);
     const client = await connected();
     client.socket.write(requests);
-    await until(() => held.length === 1);
+    await eventually(() => held.length === 1);
     return { client, held };
-  }
-
-  async function until(condition: () => boolean): Promise<void> {
-    while (!condition()) await delay(1);
   }
 
   it('ends at once without connections', async () => {
@@ -147,7 +144,7 @@ describe('The drain of a server', () => {
       }
       const drained = drain(GRACE_SECONDS, false);
       held[0]?.end('answer');
-      await until(() => held.length === 2);
+      await eventually(() => held.length === 2);
       held[1]?.end('answer');
       await Promise.all([drained, client.ended]);
       expect(client.received).to.match(/Connection: keep-alive[^]*answer[^]*Connection: close[^]*answer$/);
@@ -178,7 +175,7 @@ describe('The drain of a server', () => {
     // Alone, the silent connection would have been closed by now.
     await delay(2 * QUIET_MS);
     silent.socket.write(GET);
-    await until(() => held.length === 2);
+    await eventually(() => held.length === 2);
     for (const response of held) response.end('answer');
     await Promise.all([drained, busy.ended, silent.ended]);
     expect(silent.received).to.match(/Connection: close[^]*answer$/);
