@@ -1,85 +1,61 @@
-import type { Server } from 'node:http';
 import { expect } from 'chai';
-import type { Express, RequestHandler } from 'express';
-import supertest from 'supertest';
-import { sumMetrics, RequestMetrics } from '../../src/counts/request-metrics.ts';
-import { NO_STORE, send } from '../../src/http/response/send.ts';
-import { RawClient } from '../support/raw-client.ts';
-import { readableLog, type ReadableLog } from '../support/readable-log.ts';
-import { servesForEach } from '../support/serve.ts';
-import { serverDependencies, serverWith } from '../support/test-api.ts';
+import { RequestMetrics, sumMetrics } from '../../src/counts/request-metrics.ts';
+import { normalizeTarget } from '../../src/http/request-context.ts';
+import { eventually } from '../support/eventually.ts';
+import { givenApi } from '../support/test-api.ts';
 
-const NOW = Date.parse('2026-09-01T12:00:00Z'); // before the first release
+describe('normalizeTarget', () => {
+  const cases: [target: string, normal: string][] = [
+    ['/v1/events?page=1', '/v1/events?page=1'],
+    ['/', '/'],
+    ['//host/path', '//host/path'],
+    ['http://host:80/v1/events?a=1', '/v1/events?a=1'],
+    ['HTTPS://host?a=1', '/?a=1'],
+    ['http://host', '/'],
+    ['http://[bad/v1', '/v1'],
+    ['*', '/*'],
+    ['host:443', '/host:443'],
+    ['/v1/events#part?page=1', '/v1/events'],
+  ];
+  for (const [target, normal] of cases) {
+    it(`turns ${JSON.stringify(target)} into ${normal}`, () => {
+      expect(normalizeTarget(target)).to.equal(normal);
+    });
+  }
+});
 
-const respond =
-  (operation: string): RequestHandler =>
-  (_request, response) => {
-    const { context } = response.locals;
-    context.operation = operation;
-    context.rows = 2;
-    send(response, 200, NO_STORE, ['[1,2]']);
-  };
 describe('The end of a request', () => {
-  const serve = servesForEach();
-  let server: Server;
-  let port: number;
-  let metrics: RequestMetrics;
-  let logged: ReadableLog['lines'];
+  const metrics = new RequestMetrics();
+  const given = givenApi(() => ({ metrics }));
 
-  beforeEach(async () => {
-    metrics = new RequestMetrics();
-    const { log, lines } = readableLog();
-    logged = lines;
-    const addRoutes = (app: Express) => {
-      app.get('/v1/tickets', respond('listTickets'));
-    };
-    server = serverWith(addRoutes, { ...serverDependencies(log), clock: () => NOW, metrics });
-    port = await serve(server);
-  });
-
-  const get = (path: string, version?: string) => {
-    const test = supertest(server).get(path);
-    return version === undefined ? test : test.set('Service-API-Version', version);
-  };
-
-  it('is counted by operation, status and version', async () => {
-    await get('/v1/tickets');
-    await get('/v1/tickets', 'preview');
-    await get('/v1/tickets', '2026-10-01');
-    await get('/v1/tickets', '2026-10-01');
-    await get('/v1/none', 'nonsense');
-    await get('/none');
+  it('is counted by operation, status and version, also of malformed input, and logged with its bytes', async () => {
+    given.api.clock.now = Date.parse('2026-09-01T12:00:00Z'); // before the first release
+    for (const [target, version] of [
+      ['/v1/tickets'],
+      ['/v1/tickets', 'preview'],
+      ['/v1/tickets', '2026-10-01'],
+      ['/v1/tickets', '2026-10-01'],
+      ['/v1/none', 'nonsense'],
+      ['/none'],
+    ] as const)
+      await given.api.send(target, {
+        headers: version === undefined ? {} : { 'Service-API-Version': version },
+      });
+    await given.api.send('/v1/tickets', { method: 'head' });
+    await given.api.raw('nonsense\r\n\r\n');
+    await eventually(() => given.api.logged.length === 8);
+    expect(given.api.logged[6]['bytes']).to.equal(0);
     const { requests, durations } = sumMetrics([metrics]);
     expect(requests.map((each) => Object.values(each))).to.deep.equal([
-      ['listTickets', '200', 'stable', 1],
+      ['listTickets', '200', 'stable', 2],
       ['listTickets', '200', 'preview', 1],
       ['listTickets', '200', 'upcoming', 2],
+      ['other', '400', 'none', 1],
       ['other', '404', 'stable', 1],
       ['other', '404', 'none', 1],
     ]);
     const totals = durations.find(({ operation }) => operation === 'listTickets')?.totals;
-    expect(totals?.counts.reduce((sum, count) => sum + count, 0)).to.equal(4);
-    expect(totals?.sum).to.be.within(0.000_001, 4);
-  });
-
-  it('is counted for malformed requests, too', async () => {
-    const client = new RawClient(port);
-    client.socket.end('nonsense\r\n\r\n');
-    await client.ended;
-    expect(client.received).to.match(/^HTTP\/1.1 400 /);
-    expect(sumMetrics([metrics]).requests).to.deep.equal([
-      { operation: 'other', status: '400', version: 'none', count: 1 },
-    ]);
-  });
-
-  it('is logged with the number of records of a list', async () => {
-    await get('/v1/tickets');
-    await supertest(server).head('/v1/tickets');
-    await get('/v1/none');
-    expect(logged.map(({ rows, bytes }) => [rows, bytes])).to.deep.equal([
-      [2, 5],
-      [2, 0],
-      [undefined, logged[2]['bytes']],
-    ]);
+    expect(totals?.counts.reduce((sum, count) => sum + count, 0)).to.equal(5);
+    expect(totals?.sum).to.be.within(0.000_001, 5);
   });
 });
