@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { RefusalBudget } from '../../../src/http/checks/refusal-budget.ts';
 import { newNetworksMemory } from '../../../src/counts/networks.ts';
 import { noSuchPath } from '../../../src/http/response/problem.ts';
-import { readableLog, SILENT } from '../../support/readable-log.ts';
+import { readableLog, type ReadableLog, SILENT } from '../../support/readable-log.ts';
 import { givenApi, ownNetworks, TestApi } from '../../support/test-api.ts';
 
 const LOGGED_PER_MINUTE = 100;
@@ -78,56 +78,43 @@ describe('The budget of refusals', () => {
     for (let i = 0; i < 1000; i++)
       expect(budget.apply(NO_SUCH_PATH, '192.0.2.1').problem).to.equal(NO_SUCH_PATH);
   });
-});
 
-describe('A response with 429 for another reason', () => {
-  const given = givenApi(() => ({
-    keys: () => undefined,
-    refusals: new RefusalBudget(2, ownNetworks(), SILENT),
-  }));
-
-  it('is not counted by the budget of refusals', async () => {
-    for (let i = 0; i < 5; i++) {
-      const { body } = await given.api.send('/v1/events', { as: undefined });
-      expect(body.detail).to.include('not ready');
-    }
+  it('does not count a response with 429 for another reason', async () => {
+    const refusals = new RefusalBudget(2, ownNetworks(), SILENT);
+    await using api = await TestApi.start({ keys: () => undefined, refusals });
+    for (let i = 0; i < 5; i++)
+      expect((await api.send('/v1/events', { as: undefined })).body.detail).to.include('not ready');
   });
 });
 
 describe('The log of refusals', () => {
-  function startBudget() {
-    const { log, lines } = readableLog();
-    return { budget: new RefusalBudget(0, ownNetworks(), log), lines };
-  }
+  let budget: RefusalBudget;
+  let lines: ReadableLog['lines'];
 
-  it('has a line for the first ones of a network, and one summary of the others', () => {
-    const { budget, lines } = startBudget();
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    const readable = readableLog();
+    lines = readable.lines;
+    budget = new RefusalBudget(0, ownNetworks(), readable.log);
+  });
+  afterEach(() => {
+    mock.timers.reset();
+  });
+
+  it('has a line for the first ones of a network, and every minute one summary of the others', () => {
     const isLogged = Array.from({ length: 130 }, () => budget.apply(NO_SUCH_PATH, '192.0.2.1').isLogged);
     expect(isLogged.filter(Boolean)).to.have.length(LOGGED_PER_MINUTE);
     budget.apply(NO_SUCH_PATH, '192.0.2.2');
+    mock.timers.tick(59_999);
     expect(lines).to.deep.equal([]);
-    budget.logSummaries();
-    budget.logSummaries();
+    mock.timers.tick(1);
+    mock.timers.tick(60_000);
     expect(lines).to.have.length(1);
     expect(lines[0]).to.include({ network: '192.0.2.1', requests: 30, level: 40 });
-  });
-
-  it('has the summary every minute', () => {
-    mock.timers.enable({ apis: ['setInterval'] });
-    try {
-      const { budget, lines } = startBudget();
-      for (let i = 0; i <= LOGGED_PER_MINUTE; i++) budget.apply(NO_SUCH_PATH, '192.0.2.1');
-      mock.timers.tick(59_999);
-      expect(lines).to.deep.equal([]);
-      mock.timers.tick(1);
-      expect(lines[0]).to.include({ msg: 'refused requests without a valid key' });
-    } finally {
-      mock.timers.reset();
-    }
+    expect(lines[0]).to.include({ msg: 'refused requests without a valid key' });
   });
 
   it('adds up the networks beyond a number', () => {
-    const { budget, lines } = startBudget();
     for (let network = 0; network < 150; network++)
       for (let i = 0; i <= LOGGED_PER_MINUTE; i++) budget.apply(NO_SUCH_PATH, `192.0.2.${network}`);
     budget.logSummaries();
