@@ -6,41 +6,29 @@ import { servesForEach } from '../support/serve.ts';
 import { rejectionOf } from './rejection.ts';
 import { broken, clientOf, CREDENTIAL, refused, SOURCE } from './scripted-client.ts';
 
-const record = (id = 'tkt_1') => Response.json({ ticketId: id }, { headers: SOURCE });
+const record = () => Response.json({ ticketId: 'tkt_1' }, { headers: SOURCE });
+const failed = (reason: string) => new TypeError('fetch failed', { cause: new Error(reason) });
 const page = (nextPage: string | null) => Response.json({ items: [{}], nextPage }, { headers: SOURCE });
 const lines = (body: ReadableStream | string, count: number) =>
   new Response(body, { headers: { ...SOURCE, ETag: '"t"', 'Service-Record-Count': String(count) } });
 
 describe('The TypeScript client repeats a request', () => {
-  it('after 429, when the seconds of Retry-After are over', async () => {
-    const { client, pauses } = clientOf([
-      refused(429, { 'Retry-After': '12' }),
-      refused(429, { 'Retry-After': '1' }),
-      record(),
-    ]);
-    expect(await client.tickets.get('tkt_1')).to.have.property('ticketId', 'tkt_1');
-    expect(pauses).to.deep.equal([12_000, 1000]);
-  });
-
-  it('after 429, at the date in Retry-After, and soon if it is neither seconds nor a date', async () => {
+  it('after 429, when the seconds of Retry-After are over, at its date, and soon if it is neither', async () => {
     const date = new Date(Date.now() + 20_000).toUTCString();
-    const { client, pauses } = clientOf([
-      refused(429, { 'Retry-After': date }),
-      refused(429, { 'Retry-After': 'Sat, 01 Jan 2000 00:00:00 GMT' }),
-      refused(429, { 'Retry-After': 'soon' }),
-      record(),
-    ]);
+    const retryAfter = [date, 'Sat, 01 Jan 2000 00:00:00 GMT', 'soon', '12'];
+    const outcomes = retryAfter.map((value) => refused(429, { 'Retry-After': value }));
+    const { client, pauses } = clientOf([...outcomes, record()]);
     expect(await client.tickets.get('tkt_1')).to.have.property('ticketId', 'tkt_1');
     expect(pauses[0]).to.be.within(15_000, 20_000);
     expect(pauses[1]).to.be.at.most(1000);
     expect(pauses[2]).to.be.at.most(2000);
+    expect(pauses.slice(3)).to.deep.equal([12_000]);
   });
 
   it('after 5xx and failures of the connection, also within a body, after pauses that double', async () => {
-    const failed = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
     const { client, pauses } = clientOf([
       refused(503),
-      failed,
+      failed('connect ECONNREFUSED'),
       new Response(broken('{"ticketId":'), { headers: SOURCE }),
       refused(500),
       record(),
@@ -51,16 +39,12 @@ describe('The TypeScript client repeats a request', () => {
   });
 
   it('up to a number of attempts, and then raises the last error', async () => {
-    const { client, requests } = clientOf(
-      Array.from({ length: 9 }, () => refused(503)),
-      { maxAttempts: 3 },
-    );
+    const outcomes = Array.from({ length: 9 }, () => refused(503));
+    const { client, requests } = clientOf(outcomes, { maxAttempts: 3 });
     const error = await rejectionOf(client.tickets.get('tkt_1'));
     expect(error).to.be.instanceOf(ResponseError).and.to.include({ status: 503, detail: 'Try again.' });
     expect(requests).to.have.length(3);
-    const offline = clientOf([new TypeError('fetch failed', { cause: new Error('ENOTFOUND') })], {
-      maxAttempts: 1,
-    });
+    const offline = clientOf([failed('ENOTFOUND')], { maxAttempts: 1 });
     const connection = await rejectionOf(offline.client.tickets.get('tkt_1'));
     expect(connection).to.be.instanceOf(ConnectionError);
     expect(connection.message).to.equal('GET /v1/tickets/tkt_1: ENOTFOUND');
