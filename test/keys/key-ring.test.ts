@@ -1,123 +1,148 @@
-import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
-import { folderForEach } from '../support/temporary-folder.ts';
+import fc from 'fast-check';
+import { digestOf } from '../../src/keys/credential.ts';
+import {
+  KeyNumbers,
+  KeyRing,
+  type KeyRow,
+  type KeyState,
+  lastUseOf,
+  MAX_SLOTS,
+  newLastUses,
+  noteUse,
+} from '../../src/keys/key-ring.ts';
 
-const MONDAY = new Date('2026-11-16T08:00:00.000Z');
-const NOW = MONDAY.getTime();
-const UNKNOWN = { outcome: 'unknown' };
-const REVOKED = { outcome: 'revoked' };
+const row = (keyId: string, ended: Partial<KeyRow> = {}): KeyRow => ({
+  keyId,
+  organizationId: 'org_1',
+  label: '',
+  digest: Buffer.from(digestOf(`Secret of ${keyId}`), 'hex'),
+  expiresAt: null,
+  revokedAt: null,
+  ...ended,
+});
 
 describe('KeyRing.check', () => {
-  const inFolder = folderForEach();
+  const END = Date.parse('2026-11-21T12:00:00Z');
+  const ended = new Date(END).toISOString();
+  const ring = new KeyRing([
+    row('first'),
+    row('second'),
+    row('foreign', { organizationId: 'org_2' }),
+    row('expiring', { expiresAt: ended }),
+    row('revoked', { revokedAt: ended }),
+    row('both', { expiresAt: ended, revokedAt: ended }),
+    row('foreign and revoked', { organizationId: 'org_2', revokedAt: ended }),
+  ]);
+  /** Checks a secret for an organization in the last millisecond before the expiry, and at the expiry. */
+  const outcomes = (organizationId: string, secret: string) =>
+    [END - 1, END].map((now) => ring.check(organizationId, secret, now).outcome);
 
-  function setUp() {
-    const path = inFolder('keys.sqlite');
-    const file = new KeysFile(path);
-    const [first, second, foreign] = ['org_1', 'org_1', 'org_2'].map((id) => file.create(id, '', MONDAY));
-    return { path, file, first, second, foreign };
+  const known: [organizationId: string, keyId: string, outcomes: [KeyState, KeyState]][] = [
+    ['org_1', 'first', ['valid', 'valid']],
+    ['org_1', 'second', ['valid', 'valid']],
+    ['org_2', 'foreign', ['valid', 'valid']],
+    ['org_1', 'expiring', ['valid', 'expired']],
+    ['org_1', 'revoked', ['revoked', 'revoked']],
+    ['org_1', 'both', ['revoked', 'revoked']],
+    ['org_2', 'foreign and revoked', ['revoked', 'revoked']],
+  ];
+  for (const [organizationId, keyId, expected] of known) {
+    it(`reports ${expected.join(', then ')} for the secret of the key "${keyId}"`, () => {
+      expect(outcomes(organizationId, `Secret of ${keyId}`)).to.deep.equal(expected);
+      const check = ring.check(organizationId, `Secret of ${keyId}`, END - 1);
+      if (check.outcome === 'valid') expect(check).to.include({ keyId, organizationId });
+    });
+
+    it(`does not distinguish the key "${keyId}" from an unknown one for another organization or secret`, () => {
+      const secret = `Secret of ${keyId}`;
+      const similar = [`${secret} `, secret.slice(1), secret.slice(0, -1), secret.toLowerCase(), '', 'guess'];
+      const others = [organizationId === 'org_1' ? 'org_2' : 'org_1', 'org_3', 'ORG_1', '__proto__', ''];
+      for (const [id, text] of [
+        ...similar.map((text) => [organizationId, text]),
+        ...others.map((other) => [other, secret]),
+      ])
+        expect(outcomes(id, text), `${id} ${text}`).to.deep.equal(['unknown', 'unknown']);
+    });
   }
 
-  it('accepts each key of an organization', () => {
-    const { path, first, second, foreign } = setUp();
-    const ring = readKeyRing(path);
-    for (const { organizationId, secret, keyId } of [first, second, foreign]) {
-      const valid = { outcome: 'valid', keyId, organizationId };
-      expect(ring.check(organizationId, secret, NOW)).to.deep.include(valid);
-    }
-    expect(ring.countValid(NOW)).to.equal(3);
+  it('counts the valid keys', () => {
+    expect([END - 1, END].map((now) => ring.countValid(now))).to.deep.equal([4, 3]);
+  });
+});
+
+describe('The numbers of keys', () => {
+  it('differ, and stay', () => {
+    const numbers = new KeyNumbers();
+    expect(['a', 'b', 'a', 'c'].map((key) => numbers.of(key))).to.deep.equal([0, 1, 0, 2]);
   });
 
-  it('accepts keys of a file whose schema has other comments', () => {
-    const { path, first } = setUp();
-    const database = new Database(path);
-    database.unsafeMode();
-    database.pragma('writable_schema = ON');
-    const { changes } = database
-      .prepare(
-        "UPDATE sqlite_schema SET sql = replace(sql, '-- ', '--  an earlier wording: ') WHERE sql LIKE '%--%'",
-      )
-      .run();
-    database.close();
-    expect(changes).to.be.greaterThan(0);
-    expect(readKeyRing(path).check(first.organizationId, first.secret, NOW).outcome).to.equal('valid');
+  it('withdraw the revoked and the removed keys of a ring that is in force, and no others, for any history', () => {
+    const names = Array.from({ length: 70 }, (_, i) => `key ${i}`);
+    const state = fc.constantFrom('valid', 'revoked', 'removed');
+    const step = fc.array(state, { minLength: names.length, maxLength: names.length });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 5 }), (steps) => {
+        const numbers = new KeyNumbers();
+        const rows = names.map((name) => row(name));
+        const ring = new KeyRing(
+          rows,
+          rows.map(({ keyId }) => numbers.of(keyId)),
+          numbers.withdrawn,
+        );
+        for (const states of steps) {
+          numbers.withdrawOthers(
+            names.flatMap((name, i) =>
+              states[i] === 'removed'
+                ? []
+                : [row(name, states[i] === 'revoked' ? { revokedAt: '2026-11-21' } : {})],
+            ),
+          );
+          const outcomes = names.map((name) => ring.check('org_1', `Secret of ${name}`, 0).outcome);
+          expect(outcomes).to.deep.equal(states.map((one) => (one === 'valid' ? 'valid' : 'revoked')));
+        }
+      }),
+      { seed: 23 },
+    );
   });
 
-  it('does not distinguish an unknown organization, an unknown key and a key of another organization', () => {
-    const { path, first, foreign } = setUp();
-    const ring = readKeyRing(path);
-    for (const [organizationId, secret] of [
-      ...['org_3', 'ORG_1', '__proto__'].map((id) => [id, first.secret]),
-      ...['guess', foreign.secret].map((wrong) => ['org_1', wrong]),
-      ['', ''],
-    ])
-      expect(ring.check(organizationId, secret, NOW)).to.deep.equal(UNKNOWN);
+  it('withdraw a key beyond the number of slots apart from the one that shares its slot', () => {
+    const numbers = new KeyNumbers();
+    for (let i = 0; i < MAX_SLOTS; i++) numbers.of(`key ${i}`);
+    const rows = [row('key 0'), row('late')];
+    const of = rows.map(({ keyId }) => numbers.of(keyId));
+    const ring = new KeyRing(rows, of, numbers.withdrawn);
+    const outcomes = () => rows.map(({ keyId }) => ring.check('org_1', `Secret of ${keyId}`, 0));
+    const [{ slot: first }, { slot: late }] = outcomes() as { slot: number }[];
+    expect(first).to.equal(late);
+    numbers.withdrawOthers([row('key 0')]);
+    expect(outcomes().map(({ outcome }) => outcome)).to.deep.equal(['valid', 'revoked']);
+  });
+});
+
+describe('The last use of a key', () => {
+  const at = (time: string) => Date.parse(`2026-11-21T${time}Z`);
+
+  it('is undefined before the first use', () => {
+    expect(lastUseOf(newLastUses(), 0)).to.equal(undefined);
   });
 
-  it('refuses every similar secret', () => {
-    const { path, first } = setUp();
-    const ring = readKeyRing(path);
-    const { secret } = first;
-    for (const similar of [
-      `${secret} `,
-      `${secret}=`,
-      secret.slice(1),
-      secret.slice(0, -1),
-      secret.toLowerCase(),
-      secret.replace(/^./, (letter) => (letter === 'A' ? 'B' : 'A')),
-      '\0'.repeat(secret.length),
-    ]) {
-      expect(ring.check('org_1', similar, NOW)).to.deep.equal(UNKNOWN);
-    }
+  it('is the start of the hour of the latest use, for each key', () => {
+    const uses = newLastUses();
+    noteUse(uses, 3, at('08:00:00.000'));
+    expect(lastUseOf(uses, 3)).to.equal('2026-11-21T08:00:00.000Z');
+    noteUse(uses, 3, at('08:59:59.999'));
+    expect(lastUseOf(uses, 3)).to.equal('2026-11-21T08:00:00.000Z');
+    noteUse(uses, 3, at('23:30:00.000'));
+    expect(lastUseOf(uses, 3)).to.equal('2026-11-21T23:00:00.000Z');
+    expect(lastUseOf(uses, 2)).to.equal(undefined);
+    expect(lastUseOf(uses, 4)).to.equal(undefined);
   });
 
-  it('reports "revoked" for the revoked secret of that organization alone', () => {
-    const { path, file, first, second, foreign } = setUp();
-    file.revoke(first.keyId, MONDAY);
-    file.revoke(foreign.keyId, MONDAY);
-    const ring = readKeyRing(path);
-    expect(ring.check('org_1', first.secret, NOW)).to.deep.equal(REVOKED);
-    expect(ring.check('org_1', second.secret, NOW)).to.deep.include({
-      outcome: 'valid',
-      keyId: second.keyId,
-    });
-    expect(ring.check('org_2', first.secret, NOW)).to.deep.equal(UNKNOWN);
-    expect(ring.check('org_1', foreign.secret, NOW)).to.deep.equal(UNKNOWN);
-    expect(ring.check('org_2', 'guess', NOW)).to.deep.equal(UNKNOWN);
-    expect(ring.countValid(NOW)).to.equal(1);
-  });
-
-  it('reports "expired" from the expiry on, for the expired secret of that organization alone', () => {
-    const { path, file, second } = setUp();
-    const key = file.create('org_1', '', MONDAY, new Date(NOW + 1000));
-    const ring = readKeyRing(path);
-    const check = (now: number) => ring.check('org_1', key.secret, now).outcome;
-    expect([NOW, NOW + 999, NOW + 1000, NOW + 1e9].map(check)).to.deep.equal([
-      'valid',
-      'valid',
-      'expired',
-      'expired',
-    ]);
-    expect(ring.check('org_2', key.secret, NOW + 1000)).to.deep.equal(UNKNOWN);
-    expect(ring.check('org_1', 'guess', NOW + 1000)).to.deep.equal(UNKNOWN);
-    expect(ring.check('org_1', second.secret, NOW + 1e12).outcome).to.equal('valid');
-    expect([ring.countValid(NOW), ring.countValid(NOW + 1000)]).to.deep.equal([4, 3]);
-  });
-
-  it('reports "revoked" for a revoked key, also after its expiry', () => {
-    const { path, file } = setUp();
-    const { keyId, secret } = file.create('org_1', '', MONDAY, new Date(NOW + 1000));
-    file.revoke(keyId, MONDAY);
-    const ring = readKeyRing(path);
-    expect(ring.check('org_1', secret, NOW)).to.deep.equal(REVOKED);
-    expect(ring.check('org_1', secret, NOW + 1000)).to.deep.equal(REVOKED);
-  });
-
-  it('does not change with the file', () => {
-    const { path, file, first } = setUp();
-    const ring = readKeyRing(path);
-    file.revoke(first.keyId, MONDAY);
-    expect(ring.check('org_1', first.secret, NOW)).to.deep.include({ outcome: 'valid' });
-    expect(readKeyRing(path).check('org_1', first.secret, NOW)).to.deep.equal(REVOKED);
+  it('follows a clock that is set back', () => {
+    const uses = newLastUses();
+    noteUse(uses, MAX_SLOTS - 1, at('12:00:00'));
+    noteUse(uses, MAX_SLOTS - 1, at('09:15:00'));
+    expect(lastUseOf(uses, MAX_SLOTS - 1)).to.equal('2026-11-21T09:00:00.000Z');
   });
 });

@@ -77,13 +77,6 @@ describe('KeysFile', () => {
     expect(existsSync(path)).to.equal(false);
   });
 
-  it('creates no file to list or revoke keys', () => {
-    const path = inFolder('keys.sqlite');
-    expect(() => new KeysFile(path).list()).to.throw('ENOENT');
-    expect(() => new KeysFile(path).revoke('key_1', MONDAY)).to.throw('ENOENT');
-    expect(existsSync(path)).to.equal(false);
-  });
-
   it('refuses a file of another kind, and leaves it unchanged', () => {
     const path = inFolder('notes.txt');
     writeFileSync(path, 'buy milk\n');
@@ -144,11 +137,6 @@ describe('KeysFile.rotate', () => {
     expect(outcomes(WEDNESDAY)).to.deep.equal(['expired', 'valid']);
   });
 
-  it('ends the former key at once without an overlap', () => {
-    const { keyId } = file.create('org_1', '', MONDAY);
-    expect(rotated(keyId, 0).formerExpiresAt).to.equal(TUESDAY.toISOString());
-  });
-
   it('does not extend an expiry, and gives the new key its own or none', () => {
     const { keyId } = file.create('org_1', '', MONDAY, WEDNESDAY);
     const { key, formerExpiresAt } = rotated(keyId, 48 * HOUR_MS);
@@ -157,27 +145,13 @@ describe('KeysFile.rotate', () => {
     expect(expiryOf(key.keyId)).to.equal(null);
     expect(expiryOf(rotated(key.keyId, 0, WEDNESDAY).key.keyId)).to.equal(WEDNESDAY.toISOString());
   });
-
-  it('refuses an unknown, an expired and a revoked key, and changes nothing', () => {
-    const expired = file.create('org_1', '', MONDAY, TUESDAY);
-    const revoked = file.create('org_1', '', MONDAY);
-    file.revoke(revoked.keyId, MONDAY);
-    const before = file.list();
-    const refusals = ['key_none', expired.keyId, revoked.keyId].map((id) => file.rotate(id, 0, TUESDAY));
-    expect(refusals).to.deep.equal(['unknown', 'expired', 'revoked']);
-    expect(file.list()).to.deep.equal(before);
-  });
 });
 
 describe('isLabel', () => {
-  for (const text of ['', 'Zoë’s till, 2nd floor', '票'.repeat(200)]) {
-    it(`accepts ${JSON.stringify(text).slice(0, 30)}`, () => {
-      expect(isLabel(text)).to.equal(true);
-    });
-  }
-  for (const text of ['a\nb', '\x1b[2J', 'a\t', '\x7f', 'x'.repeat(201)]) {
-    it(`refuses ${JSON.stringify(text).slice(0, 30)}`, () => {
-      expect(isLabel(text)).to.equal(false);
-    });
-  }
+  it('accepts up to 200 characters without control characters', () => {
+    for (const text of ['', 'Zoë’s till, 2nd floor', '票'.repeat(200)])
+      expect(isLabel(text), text).to.equal(true);
+    for (const text of ['a\nb', '\x1b[2J', 'a\t', '\x7f', 'x'.repeat(201)])
+      expect(isLabel(text), text).to.equal(false);
+  });
 });

@@ -145,6 +145,7 @@ describe('npm run keys', () => {
     const [expired, revoked] = file.list();
     file.rotate(expired.keyId, 0, new Date());
     file.revoke(revoked.keyId, new Date());
+    const before = file.list();
     const refusals = [];
     for (const id of ['key_none', expired.keyId, revoked.keyId]) refusals.push(await keys('rotate', id));
     expect(refusals.map(({ code, stderr }) => [code, stderr])).to.deep.equal([
@@ -152,6 +153,7 @@ describe('npm run keys', () => {
       [1, `error: key ${expired.keyId} is expired; \`create\` creates a new key\n`],
       [1, `error: key ${revoked.keyId} is revoked; \`create\` creates a new key\n`],
     ]);
+    expect(file.list()).to.deep.equal(before);
   });
 
   it('uses the file given by --file', async () => {
@@ -166,6 +168,7 @@ describe('npm run keys', () => {
       /^error: keys file .*keys\.sqlite does not exist; `create` creates it with the first key\n$/,
     );
     expect((await keys('list')).code).to.equal(1);
+    expect(existsSync(inFolder('keys.sqlite'))).to.equal(false);
     await keys('create', '--organization', 'org_1');
     const unknown = await keys('revoke', 'key_none');
     expect(unknown).to.include({ code: 1 });
