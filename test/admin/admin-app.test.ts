@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import supertest from 'supertest';
 import { createAdminApp } from '../../src/admin/admin-app.ts';
 import { SECURITY_HEADERS } from '../../src/http/response/send.ts';
-import { run } from '../support/command.ts';
 import { emptyOperations, type Operations, readyOperations } from '../support/admin-operations.ts';
 
 const PATHS = ['/livez', '/readyz', '/metrics', '/status', '/summary', '/organizations', '/keys', '/history'];
@@ -124,10 +123,5 @@ describe('The admin app', () => {
     }
     expect(operations.errors).to.have.length(3);
     expect(operations.errors[0]).to.include('canary');
-  });
-
-  it('does not keep the process alive', async () => {
-    const { code, stdout, stderr } = await run('test/admin/serve-and-stop.ts', []);
-    expect({ code, stdout, stderr }).to.deep.equal({ code: 0, stdout: '200 200 200 503\n', stderr: '' });
   });
 });
