@@ -6,21 +6,30 @@ import {
   ResponseError,
   type Page,
   type Ticket,
+  WalkGoneError,
 } from '../../client/src/foyer-client.ts';
 import { MAX_PER_PAGE } from '../../src/contract/parameter.ts';
-import { HARD_ID, PRODUCED_AT, TICKET_COUNT } from '../support/api-fixture.ts';
-import { givenApi } from '../support/test-api.ts';
+import { Pins } from '../../src/http/checks/pin.ts';
+import { newServedDigests } from '../../src/store/registry/served-digests.ts';
+import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
+import { fixture, HARD_ID, PRODUCED_AT, TICKET_COUNT } from '../support/api-fixture.ts';
+import { emptyImage } from '../support/empty-image.ts';
+import { givenApi, TestApi } from '../support/test-api.ts';
 import { rejectionOf } from './rejection.ts';
 
 const all = <T>(records: AsyncIterable<T>): Promise<T[]> => Array.fromAsync(records);
+
+function clientOf(api: TestApi): FoyerClient {
+  const credential = api.authorization('north').slice('Bearer '.length);
+  return new FoyerClient({ baseUrl: api.origin, credential });
+}
 
 describe('The TypeScript client', () => {
   const given = givenApi();
   let client: FoyerClient;
 
   before(() => {
-    const credential = given.api.authorization('north').slice('Bearer '.length);
-    client = new FoyerClient({ baseUrl: given.api.origin, credential });
+    client = clientOf(given.api);
   });
 
   /** Returns the ids of the tickets that a list of the client yields. */
@@ -74,6 +83,30 @@ describe('The TypeScript client', () => {
     expect(sessions.map(({ id }) => id)).to.deep.equal(['ses_h1']);
     const error = await rejectionOf(all(client.events.sessions('evt_south').list()));
     expect(error).to.be.instanceOf(ResponseError).and.to.have.property('status', 404);
+  });
+
+  it('yields the pages of one snapshot, also when newer data goes live, until its data is gone', async () => {
+    const served = newServedDigests();
+    const stores = new StoreRegistry(served);
+    stores.swap('fixture', (await fixture()).image);
+    await using api = await TestApi.start({ stores: () => stores.view, pins: new Pins(served) });
+    const { tickets } = clientOf(api);
+    const [pages, interrupted] = [tickets.pages({ perPage: 10 }), tickets.pages({ perPage: 10 })];
+    const first = await pages.next();
+    await interrupted.next();
+    const producedAt = '2026-11-21T05:00:00.000Z';
+    stores.swap('fixture', { snapshotId: 'newer', producedAt, organizations: [emptyImage('north')] });
+    const rest = await all(pages);
+    expect(first.value?.items.concat(rest.flatMap(({ items }) => items))).to.deep.equal(
+      await all(client.tickets.list()),
+    );
+    expect(new Set(rest.map(({ snapshotId }) => snapshotId))).to.deep.equal(
+      new Set([first.value?.snapshotId]),
+    );
+    expect(await all(tickets.list())).to.deep.equal([]);
+    stores.releaseExpired({ snapshotRetainSeconds: -1, snapshotRetainMaxSeconds: 0 });
+    const error = await rejectionOf(interrupted.next());
+    expect(error).to.be.instanceOf(WalkGoneError).and.to.have.property('status', 400);
   });
 
   it('requests a list again only if it has changed', async () => {
