@@ -172,22 +172,6 @@ describe('The keys watcher', () => {
     });
   });
 
-  it('retries after a failure, even if the file does not change', async () => {
-    const target = inFolder('target');
-    symlinkSync('keys.sqlite', path);
-    await watcher.poll();
-    expect(watcher.current).to.equal(undefined);
-    new KeysFile(target).create('org', '', NOW);
-    rmSync(path);
-    symlinkSync('target', path);
-    await watcher.poll();
-    expect(watcher.current?.countValid(NOW.getTime())).to.equal(1);
-    expect(logged()).to.deep.equal([
-      'cannot use the keys file; the previous keys stay in force',
-      'keys live',
-    ]);
-  });
-
   it('keeps the keys while the file is damaged or absent, reports each fault once, and reads the next valid file', async () => {
     const { organizationId, secret } = new KeysFile(path).create('org', '', NOW);
     const isValid = () => watcher.current?.check(organizationId, secret, NOW.getTime()).outcome === 'valid';

@@ -156,13 +156,6 @@ describe('npm run keys', () => {
     expect(file.list()).to.deep.equal(before);
   });
 
-  it('uses the file given by --file', async () => {
-    const { code } = await keys('create', '--organization', 'org_1', '--file', inFolder('other.sqlite'));
-    expect(code).to.equal(0);
-    expect(existsSync(inFolder('other.sqlite'))).to.equal(true);
-    expect(existsSync(inFolder('keys.sqlite'))).to.equal(false);
-  });
-
   it('exits with 1 for an unknown key, an absent file, and a file of another kind', async () => {
     expect((await keys('list')).stderr).to.match(
       /^error: keys file .*keys\.sqlite does not exist; `create` creates it with the first key\n$/,
@@ -216,15 +209,11 @@ describe('npm run keys', () => {
     });
   }
 
-  it('sets the exit status of its process, and writes to its standard output', async () => {
-    const { stdout } = await run(SCRIPT, ['--help']);
-    expect(stdout).to.include('Usage: npm run keys -- ');
+  it('prints its usage with --help, and sets the exit status of its process', async () => {
+    const { code, stdout } = await run(SCRIPT, ['--help']);
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/Usage: npm run keys -- [^]*create[^]*rotate[^]*list[^]*revoke/);
     expect((await run(SCRIPT, ['destroy'])).code).to.equal(2);
-  });
-
-  it('prints its usage with --help', async () => {
-    expect((await keys('--help')).lines.join('\n')).to.match(/create[^]*rotate[^]*list[^]*revoke/);
-    expect((await keys('create', '--help')).code).to.equal(0);
   });
 });
 
