@@ -80,21 +80,11 @@ describe('The status', () => {
     operations.stores.swap('b.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('b')));
     operations.stores.markFileRemoved('b.sqlite');
     const { snapshots } = status();
-    expect(snapshots).to.have.length(2);
-    expect(snapshots[0]).to.deep.include({
-      file: 'b.sqlite',
-      isFilePresent: false,
-      snapshotId: 's2',
-      producedAt: new Date(NOW).toISOString(),
-      ageSeconds: 0,
-    });
-    expect(snapshots[1]).to.deep.include({
-      file: 'main.sqlite',
-      isFilePresent: true,
-      snapshotId: image.snapshotId,
-      producedAt: PRODUCED_AT,
-      ageSeconds: AGE_SECONDS,
-    });
+    expect(snapshots.map((each) => [each.file, each.isFilePresent, each.snapshotId])).to.deep.equal([
+      ['b.sqlite', false, 's2'],
+      ['main.sqlite', true, image.snapshotId],
+    ]);
+    expect(snapshots[1]).to.include({ producedAt: PRODUCED_AT, ageSeconds: AGE_SECONDS });
     const records = snapshots[1].organizations.map((each) => [each.organizationId, each.records]);
     expect(Object.fromEntries(records)).to.deep.equal({
       north: { events: 5, sessions: 7, tickets: 57, orders: 3, offers: 4 },
