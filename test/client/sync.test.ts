@@ -94,7 +94,6 @@ describe('A sync of the TypeScript client', () => {
   });
 
   for (const [title, body] of [
-    ['breaks off after a line', () => broken(textOf(RESET, put('new')))],
     ['breaks off within a line', () => broken(textOf(RESET, put('new')) + '{"change"')],
     ['ends within its last line', () => textOf(RESET, END).slice(0, -1)],
     ['lacks its last line', () => textOf(RESET, put('new'))],

@@ -77,18 +77,17 @@ describe('KeysFile', () => {
   });
 
   it('refuses a file of another kind, and leaves it unchanged', () => {
-    const path = inFolder('notes.txt');
-    writeFileSync(path, 'buy milk\n');
-    expect(() => new KeysFile(path).create('org_1', '', MONDAY)).to.throw('not an SQLite database');
-    expect(readFileSync(path, 'utf8')).to.equal('buy milk\n');
-
-    const database = inFolder('other.sqlite');
+    const [text, database] = [inFolder('notes.txt'), inFolder('other.sqlite')];
+    writeFileSync(text, 'buy milk\n');
     new Database(database).exec('CREATE TABLE milk (litres INTEGER)').close();
-    const before = readFileSync(database);
-    expect(() => new KeysFile(database).create('org_1', '', MONDAY)).to.throw(
-      "another application's database",
-    );
-    expect(readFileSync(database)).to.deep.equal(before);
+    for (const [path, reason] of [
+      [text, 'not an SQLite database'],
+      [database, "another application's database"],
+    ]) {
+      const before = readFileSync(path);
+      expect(() => new KeysFile(path).create('org_1', '', MONDAY)).to.throw(reason);
+      expect(readFileSync(path)).to.deep.equal(before);
+    }
   });
 
   it('is readable with any SQLite tool', () => {
