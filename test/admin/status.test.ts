@@ -7,6 +7,7 @@ import { fixture, PRODUCED_AT } from '../support/api-fixture.ts';
 import { emptyImage } from '../support/empty-image.ts';
 import {
   AGE_SECONDS,
+  emptyOperations,
   MEMORY_LIMIT_BYTES,
   NOW,
   type Operations,
@@ -38,6 +39,7 @@ describe('The status', () => {
       threads: { count: 1, listening: 1, replaced: 0 },
       keys: { file: 'keys.sqlite', valid: 4, validWithoutData: 1, complaint: null, warning: null },
     });
+    expect(statusOf(emptyOperations()).keys).to.deep.include({ valid: 0, list: [] });
     Object.assign(operations.keys, { complaint: 'the file is gone', warning: 'others can write to it' });
     expect(status().keys).to.include({ complaint: 'the file is gone', warning: 'others can write to it' });
     expect(memory).to.deep.include({

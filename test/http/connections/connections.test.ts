@@ -134,9 +134,13 @@ describe('A client that does not read', () => {
   }
 
   it('is disconnected after the time without progress, though it sends more bytes', async () => {
-    await start({ writeTimeoutSeconds: 0.5 });
-    const { socket } = await stall();
-    socket.write('GET / HTTP/1.1\r\nX: ');
+    // Longer than the time after which the server no longer reads the connection.
+    await start({ writeTimeoutSeconds: 1.5 });
+    const { socket } = await connectTo(port);
+    socket.pause();
+    // Before a second complete request, Node itself would not read on.
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nX: ');
+    await eventually(() => counts.inAll(UNSENT_KB) > 0);
     const drip = setInterval(() => socket.write('x'), 100);
     await eventually(() => counts.inAll(UNSENT_KB) === 0);
     clearInterval(drip);
