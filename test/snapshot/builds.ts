@@ -1,10 +1,29 @@
-import type { BuildOptions } from '../../src/snapshot/builder/build-snapshot.ts';
-import { type Built, builtFrom, type Import } from '../support/import-folder.ts';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { expect } from 'chai';
+import { type BuildOptions, rejectsPath } from '../../src/snapshot/builder/build-snapshot.ts';
+import type { FieldProblem } from '../../src/snapshot/builder/import/problems.ts';
+import { describeGroup, ImportRejected } from '../../src/snapshot/builder/staging/rejections.ts';
+import { build, type Built, builtFrom, type Files, writeImport } from '../support/import-folder.ts';
+import { refusalOf } from '../support/refusal.ts';
 import { folderForAll, type InFolder } from '../support/temporary-folder.ts';
 
 export interface BuiltFile extends Built {
   /** The path of the snapshot. */
   readonly file: string;
+}
+
+/** A line that a build left out. */
+export interface Reject {
+  readonly file: string;
+  readonly line: number;
+  readonly reasons: readonly FieldProblem[];
+  readonly text?: string;
+}
+
+/** Reads the lines that the build of a snapshot left out. */
+export function rejectsOf(snapshot: string): Reject[] {
+  const lines = readFileSync(rejectsPath(snapshot), 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as Reject);
 }
 
 /** Builds snapshots for the calling suite, each from an import folder of its own. */
@@ -14,8 +33,33 @@ export class Builds {
   #count = 0;
 
   /** Writes an import folder, builds a snapshot of it, and reads the snapshot. */
-  readonly build = async (files: Import, options: Partial<BuildOptions> = {}): Promise<BuiltFile> => {
+  readonly build = async (files: Files, options: Partial<BuildOptions> = {}): Promise<BuiltFile> => {
     const input = this.inFolder(`build-${this.#count++}`);
     return { ...(await builtFrom(input, files, options)), file: `${input}/snapshot.sqlite` };
   };
+
+  /** Returns the error of a build, which leaves no file and replaces none. */
+  readonly errorOf = async <E extends Error>(
+    kind: abstract new (...parameters: never[]) => E,
+    files: Files,
+    options: Partial<BuildOptions> = {},
+  ): Promise<E> => {
+    const input = this.inFolder(`build-${this.#count++}`);
+    writeImport(input, files);
+    const before = this.#files();
+    const error = await refusalOf(build(input, `${input}/snapshot.sqlite`, options), kind);
+    expect(this.#files()).to.deep.equal(before);
+    return error;
+  };
+
+  /** Returns the error of a build of a bad import, with its groups as the command prints them. */
+  readonly rejectionOf = async (files: Files, options: Partial<BuildOptions> = {}) => {
+    const { message, misnamed, groups } = await this.errorOf(ImportRejected, files, options);
+    return { message, misnamed, groups: groups.map(describeGroup) };
+  };
+
+  #files(): string[] {
+    const names = readdirSync(this.inFolder(''), { recursive: true, encoding: 'utf8' });
+    return names.map((name) => `${name} ${statSync(this.inFolder(name)).ino}`);
+  }
 }

@@ -18,25 +18,28 @@ import { recordAt } from '../../src/store/records.ts';
 
 export type FileName = 'organizations' | 'events' | 'sessions' | 'tickets' | 'orders' | 'offers';
 export type ImportRecord = Readonly<Record<string, unknown>>;
-/** Lines by file: objects, or text or bytes written unchanged. */
-export type Import = Partial<
-  Readonly<Record<FileName | 'deletions', readonly (ImportRecord | string | Buffer)[]>>
->;
+/** An object, or text or bytes written unchanged. */
+type Line = ImportRecord | string | Buffer;
+/** Lines by file. */
+export type Import = Partial<Readonly<Record<FileName | 'deletions', readonly Line[]>>>;
+/** An import, and other entries of its folder: text or bytes by name. */
+export type Files = Import | Readonly<Record<string, readonly Line[] | string | Buffer>>;
 
-export function toLine(line: ImportRecord | string | Buffer): string | Buffer {
+export function toLine(line: Line): string | Buffer {
   return typeof line === 'string' || Buffer.isBuffer(line) ? line : JSON.stringify(line);
 }
 
 /** Returns the bytes of a file with these lines, each with a newline. */
-export function toFile(lines: readonly (ImportRecord | string | Buffer)[]): Buffer {
+export function toFile(lines: readonly Line[]): Buffer {
   return Buffer.concat(lines.flatMap((line) => [Buffer.from(toLine(line)), Buffer.from('\n')]));
 }
 
 /** Writes an import folder. */
-export function writeImport(folder: string, files: Import): void {
+export function writeImport(folder: string, files: Files): void {
   mkdirSync(folder, { recursive: true });
-  for (const [name, lines] of Object.entries(files)) {
-    writeFileSync(join(folder, `${name}.ndjson`), toFile(lines));
+  for (const [name, content] of Object.entries<readonly Line[] | string | Buffer>(files)) {
+    if (typeof content === 'string' || Buffer.isBuffer(content)) writeFileSync(join(folder, name), content);
+    else writeFileSync(join(folder, `${name}.ndjson`), toFile(content));
   }
 }
 
@@ -58,7 +61,7 @@ export interface Built {
 /** Builds a snapshot of an import in a new folder, and reads it. */
 export async function builtFrom(
   folder: string,
-  files: Import,
+  files: Files,
   options: Partial<BuildOptions> = {},
 ): Promise<Built> {
   writeImport(folder, files);
