@@ -265,6 +265,20 @@ export const inOrganization =
   (organizationId: string) =>
   (record: ImportRecord): ImportRecord => ({ organizationId, ...record });
 
+/** Returns functions that make minimal records of an organization. */
+export function recordsIn(organizationId: string) {
+  const own =
+    <Parameters extends unknown[]>(make: (...parameters: Parameters) => ImportRecord) =>
+    (...parameters: Parameters): ImportRecord => ({ organizationId, ...make(...parameters) });
+  return {
+    event: own(minimalEvent),
+    session: own(minimalSession),
+    ticket: own(minimalTicket),
+    order: own(minimalOrder),
+    offer: own(minimalOffer),
+  };
+}
+
 /** Makes values from the numbers 0 to `count - 1`. */
 export function times<T>(count: number, make: (i: number) => T): T[] {
   return Array.from({ length: count }, (_, i) => make(i));

@@ -2,44 +2,33 @@ import { expect } from 'chai';
 import { SuspectImport } from '../../../src/snapshot/builder/build-snapshot.ts';
 import { describeWarning, type Warning } from '../../../src/snapshot/builder/import/rules.ts';
 import { reviewSnapshot } from '../../../src/snapshot/builder/review-snapshot.ts';
-import { type Import, type ImportRecord, PRODUCED_AT, toLine } from '../../support/import-folder.ts';
-import {
-  inOrganization,
-  minimalEvent,
-  minimalOffer,
-  minimalOrder,
-  minimalPricing,
-  minimalSession,
-  minimalStock,
-  minimalTicket,
-  times,
-} from '../../support/records.ts';
+import { type Import, PRODUCED_AT, toLine } from '../../support/import-folder.ts';
+import { minimalPricing, minimalStock, recordsIn, times } from '../../support/records.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 import { Builds } from '../builds.ts';
 
 describe('The review of records', () => {
   const { build, errorOf } = new Builds();
-  const own = inOrganization('org');
+  const { event, session, order, offer, ticket: anyTicket } = recordsIn('org');
   const sound = {
     organizations: [{ organizationId: 'org' }],
-    events: [own(minimalEvent('evt'))],
-    sessions: [own(minimalSession('ses', 'evt'))],
-    offers: [own(minimalOffer('off', 'TICKET', { eventId: 'evt' }))],
-    orders: [own(minimalOrder('ord'))],
+    events: [event('evt')],
+    sessions: [session('ses', 'evt')],
+    offers: [offer('off', 'TICKET', { eventId: 'evt' })],
+    orders: [order('ord')],
   };
   const { events, sessions, offers, orders } = sound;
   const known = { eventId: 'evt', eventSessionId: 'ses', orderId: 'ord', offerId: 'off' };
-  const ticket = (id: string, more: object = {}) => own(minimalTicket(id, { ...known, qrCode: id, ...more }));
-  const order = (id: string, more: ImportRecord) => own(minimalOrder(id, more));
+  const ticket = (id: string, more: object = {}) => anyTicket(id, { ...known, qrCode: id, ...more });
   const priced = (id: string, pricingId: string, more: object = {}) =>
-    own(minimalOffer(id, 'TICKET', { eventId: 'evt', pricing: [minimalPricing(pricingId)], ...more }));
+    offer(id, 'TICKET', { eventId: 'evt', pricing: [minimalPricing(pricingId)], ...more });
   const option = (offerId: string, pricingId: string) => ({ offerId, pricingId });
-  const other = inOrganization('other');
+  const other = recordsIn('other');
   const lost = { offerId: 'off_9', eventId: 'evt_9', sessionId: 'ses_9' };
   const currencies = ['EUR', 'HRK', 'XCG', 'eur', 'ABC', 'EURO'];
   /** Orders whose JSON has `ORDER` in place of the required fields. */
   const orderLines = (...lines: string[]) =>
-    lines.map((line, i) => line.replace('ORDER', JSON.stringify(own(minimalOrder(`ord_${i}`))).slice(1, -1)));
+    lines.map((line, i) => line.replace('ORDER', JSON.stringify(order(`ord_${i}`)).slice(1, -1)));
 
   for (const [what, files, ...expected] of [
     ['finds nothing in a sound import', SMALL_IMPORT],
@@ -60,7 +49,7 @@ describe('The review of records', () => {
     ],
     [
       'counts the events with a tag that has a comma',
-      { events: [own(minimalEvent('evt', { tags: ['rock', 'rhythm, blues'] }))] },
+      { events: [event('evt', { tags: ['rock', 'rhythm, blues'] })] },
       'events: tags has a comma, so that no filter finds it: 1 record, first: evt ("rhythm, blues") of org',
     ],
     [
@@ -78,11 +67,9 @@ describe('The review of records', () => {
         ],
         offers: [
           ...offers,
-          own(
-            minimalOffer('bundle', 'BUNDLE', {
-              contains: ['off', 'zoé "é"'].map((offerId) => ({ offerId, quantity: 1, price: 0 })),
-            }),
-          ),
+          offer('bundle', 'BUNDLE', {
+            contains: ['off', 'zoé "é"'].map((offerId) => ({ offerId, quantity: 1, price: 0 })),
+          }),
           priced('priced', 'p'),
           priced('option', 'r', {
             eventId: 'evt_8',
@@ -115,17 +102,17 @@ describe('The review of records', () => {
       'does not take the records of another organization for those of its own',
       {
         organizations: [{ organizationId: 'org' }, { organizationId: 'other' }],
-        events: [...events, other(minimalEvent('evt'))],
-        sessions: [...sessions, other(minimalSession('ses', 'evt'))],
-        tickets: [ticket('a'), other(minimalTicket('a', { ...known, offerId: null, qrCode: 'a' }))],
+        events: [...events, other.event('evt')],
+        sessions: [...sessions, other.session('ses', 'evt')],
+        tickets: [ticket('a'), other.ticket('a', { ...known, offerId: null, qrCode: 'a' })],
       },
       'tickets: orderId names no order: 1 record, first: a ("ord") of other',
     ],
     [
       'reports unknown currencies, negative prices and repeated QR codes',
       {
-        events: [...events, ...currencies.map((currency) => own(minimalEvent(currency, { currency })))],
-        sessions: [...sessions, ...currencies.map((code) => own(minimalSession(`of ${code}`, code)))],
+        events: [...events, ...currencies.map((currency) => event(currency, { currency }))],
+        sessions: [...sessions, ...currencies.map((code) => session(`of ${code}`, code))],
         orders: [...orders, order('ord_x', { placedItems: [{ unitPrice: 1 }, { unitPrice: -0.5 }] })],
         tickets: [
           ticket('a', { listPrice: -1, currency: '' }),
@@ -142,7 +129,7 @@ describe('The review of records', () => {
     [
       'disregards records that the build leaves out',
       {
-        events: [...events, own(minimalEvent('without session'))],
+        events: [...events, event('without session')],
         tickets: [ticket('a'), ticket('a'), ticket('b', { eventId: 'without session' })],
       },
       'tickets: eventId names no event: 1 record, first: b ("without session") of org',
@@ -223,12 +210,12 @@ describe('The review of records', () => {
 
   it('finds a key that every line of a large file has twice, in every line of the first block', async () => {
     const twice = times(3000, (i) =>
-      String(toLine(own(minimalEvent(`evt_${i}`)))).replace('"currency"', '"currency":"EUR","currency"'),
+      String(toLine(event(`evt_${i}`))).replace('"currency"', '"currency":"EUR","currency"'),
     );
     const { report } = await build({
       ...sound,
       events: twice,
-      sessions: times(3000, (i) => own(minimalSession(`ses_${i}`, `evt_${i}`))),
+      sessions: times(3000, (i) => session(`ses_${i}`, `evt_${i}`)),
       offers: [],
     });
     expect(report.warnings).to.have.length(1);
