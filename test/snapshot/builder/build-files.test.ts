@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { UnreadableImport } from '../../../src/snapshot/builder/import/import-files.ts';
 import { run } from '../../support/command.ts';
-import { inOrganization, minimalOrder, minimalTicket, times } from '../../support/records.ts';
+import { recordsIn, times } from '../../support/records.ts';
 import {
   build,
   digestsOf,
@@ -129,34 +129,28 @@ describe('The files of an import folder', () => {
 
   describe('with many megabytes', () => {
     const COUNT = 20_000;
-    const ours = inOrganization('o');
+    const { order, ticket } = recordsIn('o');
     const padding = (i: number) => 'ä'.repeat((i * 37) % 400);
     // Longer than a block; and as long as a line may be.
-    const wide = ours(minimalOrder('wide', { paymentMethod: 'é'.repeat(500_000) }));
+    const wide = order('wide', { paymentMethod: 'é'.repeat(500_000) });
     const ignored = 'x'.repeat(15_900_000);
-    const tickets = times(COUNT, (i) =>
-      ours(minimalTicket(`tkt_${i}`, { offerName: padding(i), qrCode: `qr_${i}` })),
-    );
+    const tickets = times(COUNT, (i) => ticket(`tkt_${i}`, { offerName: padding(i), qrCode: `qr_${i}` }));
 
     it('are read once, wherever a line crosses a block boundary', async () => {
       const { image, report } = await built({
         organizations,
         tickets,
-        orders: [
-          ours(minimalOrder('first')),
-          wide,
-          ours(minimalOrder('last', { ignored })),
-          ours(minimalOrder('end')),
-        ],
+        orders: [order('first'), wide, order('last', { ignored }), order('end')],
       });
       expect(report.records).to.include({ tickets: COUNT, orders: 4 });
       expect(report.dropped.get('orders.ndjson: ignored')).to.equal(1);
       const found = recordsOf(organizationOf(image, 'o').tickets);
       expect(found.size).to.equal(COUNT);
-      for (let i = 0; i < COUNT; i++) {
-        const ticket = found.get(`tkt_${i}`);
-        if (ticket?.['offerName'] !== padding(i) || ticket['qrCode'] !== `qr_${i}`) expect.fail(`tkt_${i}`);
-      }
+      const isKept = times(COUNT, (i) => {
+        const kept = found.get(`tkt_${i}`);
+        return kept?.['offerName'] === padding(i) && kept['qrCode'] === `qr_${i}`;
+      });
+      expect(isKept.indexOf(false)).to.equal(-1);
       const orders = recordsOf(organizationOf(image, 'o').orders);
       expect([...orders.keys()]).to.deep.equal(['end', 'first', 'last', 'wide']);
       expect(String(orders.get('wide')?.['paymentMethod'])).to.have.length(500_000);
@@ -164,7 +158,7 @@ describe('The files of an import folder', () => {
 
     it('are read beyond a line that is too long', async () => {
       const orders = [0, 40_000_000, 0, 17_000_000].map((length, i) =>
-        ours(minimalOrder(`${i}`, { ignored: 'x'.repeat(length) })),
+        order(`${i}`, { ignored: 'x'.repeat(length) }),
       );
       const { report, image } = await built({ organizations, orders }, { skipInvalid: true });
       expect(report.rejected).to.equal(2);
