@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { ImportThreads } from '../../../src/snapshot/builder/staging/import-threads.ts';
+import { times } from '../../support/records.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
 
 /** Some blocks of 40 are read before the threads start. */
@@ -26,27 +27,26 @@ describe('The import threads', () => {
     }
   }
 
-  it('yield the blocks in file order', async () => {
+  /** Reads blocks. Returns the numbers of their lines. */
+  async function read(name: string, count: number): Promise<number[]> {
     const lines: number[] = [];
-    for await (const { notes } of threads.read('tickets', blocks(40)))
+    for await (const { notes } of threads.read(name, blocks(count)))
       lines.push(...notes.lines.map(({ line }) => line));
-    expect(lines).to.deep.equal(Array.from({ length: 40 }, (_, i) => i + 1));
+    return lines;
+  }
+
+  it('yield the blocks in file order', async () => {
+    expect(await read('tickets', 40)).to.deep.equal(times(40, (i) => i + 1));
   });
 
   it('fail together when one of them fails', async () => {
-    for await (const { records } of threads.read('tickets', blocks(20))) expect(records).to.equal(0);
-    const reading = async () => {
-      for await (const { records } of threads.read('nothing', blocks(40))) expect.fail(`${records} records`);
-    };
-    expect(await reading().catch(String)).to.match(/no collection nothing/);
+    await read('tickets', 20);
+    expect(await read('nothing', 40).catch(String)).to.match(/no collection nothing/);
   });
 
   it('read nothing after they have exited', async () => {
-    for await (const { records } of threads.read('tickets', blocks(40))) expect(records).to.equal(0);
+    await read('tickets', 40);
     await threads.close();
-    const reading = async () => {
-      for await (const { records } of threads.read('tickets', blocks(1))) expect.fail(`${records} records`);
-    };
-    expect(await reading().catch(String)).to.match(/an import thread exited/);
+    expect(await read('tickets', 1).catch(String)).to.match(/an import thread exited/);
   });
 });

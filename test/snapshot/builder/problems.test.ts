@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { parseLine } from '../../../src/snapshot/builder/import/problems.ts';
+import { IMPORT_FILES } from '../../../src/snapshot/builder/import/import-files.ts';
+import { parseLine, similarName } from '../../../src/snapshot/builder/import/problems.ts';
 
 const OBJECT = 'must be a JSON object';
 const CSV = 'must be a JSON object: convert CSV to NDJSON, see docs/data.md';
@@ -40,4 +41,26 @@ describe('A line that is not a JSON object', () => {
       'Unexpected end of JSON input',
     );
   });
+});
+
+describe('The name that resembles', () => {
+  const FIELDS = ['ticketId', 'listPrice', 'finalPaidPrice', 'priceLabel', 'vat', 'eventSessionStartAt'];
+  const NAMES: readonly [known: readonly string[], similar: string | undefined, ...names: string[]][] = [
+    [IMPORT_FILES, 'tickets', 'ticket', 'tikets', 'Tickets', 'tickets-2'],
+    [IMPORT_FILES, 'orders', 'oders'],
+    [IMPORT_FILES, 'organizations', 'organisation'],
+    [IMPORT_FILES, 'sessions', 'event_sessions'],
+    [IMPORT_FILES, undefined, 'customers', 'seasons', 'venues', 'order_items', 'README'],
+    [FIELDS, 'listPrice', 'list_price', 'price'],
+    [FIELDS, 'finalPaidPrice', 'paidPrice'],
+    [FIELDS, 'ticketId', 'ticketID'],
+    [FIELDS, 'vat', 'VAT'],
+    [FIELDS, 'eventSessionStartAt', 'eventSesionStartsAt'],
+    [FIELDS, undefined, 'tax', 'at', '', '---'],
+  ];
+  for (const [known, similar, ...names] of NAMES) {
+    it(`${names.join(', ')} is ${similar}`, () => {
+      for (const name of names) expect(similarName(name, known), name).to.equal(similar);
+    });
+  }
 });
