@@ -1,5 +1,6 @@
 import { appendFileSync, chmodSync, copyFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { mock } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
@@ -137,30 +138,29 @@ describe('The snapshot reader', () => {
     expect(readdirSync(dirname(withLog))).to.deep.equal(['a.sqlite', 'a.sqlite-wal']);
   });
 
-  describe('refuses a file, and closes it, when during its opening', () => {
-    for (const [what, change] of Object.entries({
-      'another file replaces it': (path: string) => {
-        renameSync(snapshot.copy(), path);
-      },
-      'bytes are appended': (path: string) => {
-        appendFileSync(path, '\0');
-      },
-    })) {
-      it(what, () => {
-        const path = snapshot.copy();
-        const descriptors = readdirSync('/proc/self/fd').length;
-        whenSqliteHasOpened(
-          () => {
-            change(path);
-          },
-          () => {
-            expectRefused(path, 'it was written to or replaced while it was being opened');
-          },
-        );
-        expect(readdirSync('/proc/self/fd').length).to.equal(descriptors);
+  for (const [what, change] of Object.entries({
+    'another file replaces it': (path: string) => {
+      renameSync(snapshot.copy(), path);
+    },
+    'bytes are appended': (path: string) => {
+      appendFileSync(path, '\0');
+    },
+  })) {
+    it(`refuses a file, and closes it, when ${what} after SQLite has opened it`, () => {
+      const path = snapshot.copy();
+      const descriptors = readdirSync('/proc/self/fd').length;
+      const original = Object.getOwnPropertyDescriptor(Database.prototype, 'pragma')
+        ?.value as Database.Database['pragma'];
+      const pragma = mock.method(Database.prototype, 'pragma');
+      pragma.mock.mockImplementationOnce(function (this: Database.Database, source: string) {
+        change(path);
+        return original.call(this, source);
       });
-    }
-  });
+      expectRefused(path, 'it was written to or replaced while it was being opened');
+      pragma.mock.restore();
+      expect(readdirSync('/proc/self/fd').length).to.equal(descriptors);
+    });
+  }
 
   it("opens a file with SQLite's defences on", () => {
     using opened = openSnapshot(snapshot.path);
@@ -200,29 +200,6 @@ describe('The snapshot reader', () => {
     }
   });
 });
-
-/** Runs `work`, and calls `act` when SQLite has opened a file in it. */
-function whenSqliteHasOpened(act: () => void, work: () => void): void {
-  const prototype: object = Database.prototype;
-  const pragma = Object.getOwnPropertyDescriptor(prototype, 'pragma');
-  if (pragma === undefined) throw new Error('a database has no pragmas');
-  const original: unknown = pragma.value;
-  if (typeof original !== 'function') throw new Error('a database has no pragmas');
-  let isDone = false;
-  Object.defineProperty(prototype, 'pragma', {
-    ...pragma,
-    value: function (this: unknown, ...given: unknown[]): unknown {
-      if (!isDone) act();
-      isDone = true;
-      return Reflect.apply(original, this, given);
-    },
-  });
-  try {
-    work();
-  } finally {
-    Object.defineProperty(prototype, 'pragma', pragma);
-  }
-}
 
 /** Runs `work` as a user other than root, for whom file modes are in force. */
 function withoutPrivilege(work: () => void): void {

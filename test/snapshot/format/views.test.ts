@@ -2,6 +2,8 @@ import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { readHistory } from '../../../scripts/snapshot/inspect.ts';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
+import { byCollection, COLLECTIONS } from '../../../src/snapshot/format/layout.ts';
+import { RUN_TABLES } from '../../support/digests.ts';
 import { organizationOf, textsOf } from '../../support/import-folder.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 import { SoundSnapshot } from '../../support/sound-snapshot.ts';
@@ -33,18 +35,16 @@ const FIELDS = {
 
 describe('The views of a snapshot', () => {
   const snapshot = new SoundSnapshot();
-  let opened: Database.Database;
-  let query: (sql: string) => Record<string, unknown>[];
+  let database: Database.Database;
+  const query = (sql: string) => database.prepare<[], Record<string, unknown>>(sql).all();
 
   before(() => {
-    const database = new Database(snapshot.path, { readonly: true });
+    database = new Database(snapshot.path, { readonly: true });
     database.pragma('trusted_schema = OFF');
-    query = (sql) => database.prepare<[], Record<string, unknown>>(sql).all();
-    opened = database;
   });
 
   after(() => {
-    opened.close();
+    database.close();
   });
 
   it('have the documented columns', () => {
@@ -58,24 +58,14 @@ describe('The views of a snapshot', () => {
     }
   });
 
-  it('have one row for each record, in list order, with its exact text', () => {
-    for (const owner of ['north', 'south']) {
-      const expectRows = (list: string, texts: readonly string[]) => {
-        const rows = query(`SELECT row, record FROM ${list} WHERE organization_id = '${owner}' ORDER BY row`);
-        expect(rows, list).to.deep.equal(texts.map((record, row) => ({ row, record })));
-      };
-      for (const list of ['events', 'sessions', 'tickets', 'orders', 'offers'] as const)
-        expectRows(list, textsOf(organizationOf(snapshot.image, owner)[list]));
-    }
-  });
-
-  for (const [view, fields] of Object.entries(FIELDS)) {
-    it(`have the column values of each record of ${view}`, () => {
-      const rows = query(`SELECT * FROM ${view}`);
-      expect(rows).to.not.be.empty;
+  for (const { name } of COLLECTIONS) {
+    it(`have one row for each record, in list order, with its exact text and values: ${name}`, () => {
+      const rows = query(`SELECT * FROM ${name} ORDER BY organization_id, row`);
+      const records = ['north', 'south'].flatMap((id) => textsOf(organizationOf(snapshot.image, id)[name]));
+      expect(rows.map(({ record }) => record)).to.deep.equal(records);
       for (const row of rows) {
         const record = JSON.parse(String(row['record'])) as Record<string, unknown>;
-        for (const [column, field] of Object.entries(fields)) {
+        for (const [column, field] of Object.entries(FIELDS[name])) {
           const value = record[field];
           const isInstant = typeof row[column] === 'number';
           expect(row[column], column).to.equal(isInstant ? Number(parseTimestamp(String(value))) : value);
@@ -114,22 +104,15 @@ describe('The views of a snapshot', () => {
   });
 
   it('have no times of changes where a writer declares none', () => {
-    const views = ['events', 'sessions', 'tickets', 'orders', 'offers'];
     const path = snapshot.copyWith(
-      ...views.map((view) => `UPDATE ${view.slice(0, -1)}_runs SET changed_at = ''`),
+      ...Object.values(RUN_TABLES).map((table) => `UPDATE ${table} SET changed_at = ''`),
     );
-    const database = new Database(path, { readonly: true });
-    for (const view of views) {
-      const times = database.prepare(`SELECT DISTINCT changed_at FROM ${view}`).pluck().all();
-      expect(times, view).to.deep.equal([null]);
+    const altered = new Database(path, { readonly: true });
+    for (const { name } of COLLECTIONS) {
+      const times = altered.prepare(`SELECT DISTINCT changed_at FROM ${name}`).pluck().all();
+      expect(times, name).to.deep.equal([null]);
     }
-    database.close();
-    expect(readHistory(path).changed).to.deep.equal({
-      events: 0,
-      sessions: 0,
-      tickets: 0,
-      orders: 0,
-      offers: 0,
-    });
+    altered.close();
+    expect(readHistory(path).changed).to.deep.equal(byCollection(() => 0));
   });
 });
