@@ -11,7 +11,7 @@ import {
 import { Builds, type BuiltFile, type Reject, rejectsOf } from '../builds.ts';
 
 /** A line, or the fields that a good record gets, with the field and the reason of its rejection. */
-type BadLine = readonly [line: ImportRecord | string | Buffer, field: string, reason: string | RegExp];
+type BadLine = readonly [line: ImportRecord | string | Buffer, field: string, reason: string];
 
 const { event, session, ticket, order, offer } = recordsIn('o');
 const theirs = recordsIn('theirs');
@@ -35,27 +35,20 @@ const GOOD: Readonly<Record<FileName, readonly ImportRecord[]>> = {
 };
 const FILES = Object.keys(GOOD) as FileName[];
 
-const A_TIMESTAMP =
-  'must be an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00+01:00';
-const TIMESTAMP = /^must be an ISO 8601 date and time with Z or an offset, such as /;
-const YEARS = / years 0000 to 9999 in UTC$/;
-const TIME_ZONE = /^must be a region and city of the IANA time zone database, such as /;
-const ORGANIZATION_ID_RULE = 'must be 1 to 128 characters of visible ASCII without ":"';
-const DELIVERY_TYPE = 'must be one of home_delivery, pickup_point, on_site';
-const OFFER_TYPE = 'must be one of TICKET, PRODUCT, BUNDLE';
+const TIMESTAMP = 'must be an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00+01:00';
+const IN_UTC = `${TIMESTAMP}, within the years 0000 to 9999 in UTC`;
+const TIME_ZONE = 'must be a region and city of the IANA time zone database, such as Europe/Paris';
 const IDENTIFIER = 'must be well-formed text that is not empty';
-const NO_EVENT = 'must be an event of the organization';
-const NO_OBJECT = /^must be (a|one whole) JSON object/;
 const NOT_UTF8 = 'must be UTF-8; a file compressed by gzip is named .ndjson.gz';
 
 /** Makes a bad line for each bad value of a field. */
-const bad = (field: string, reason: string | RegExp, ...values: unknown[]): BadLine[] =>
+const bad = (field: string, reason: string, ...values: unknown[]): BadLine[] =>
   values.map((value) => [{ [field]: value }, field, reason]);
 const identifiers = (...fields: string[]) =>
   fields.flatMap((field) => bad(field, IDENTIFIER, '', 'half \ud83c', '\udfad half'));
 // The test of timestamps has all invalid forms.
-const timestamps = (...fields: string[]) =>
-  fields.flatMap((field) => bad(field, TIMESTAMP, '2026-11-02', '2026-02-30T00:00:00Z', ''));
+const timestamps = (reason: string, ...fields: string[]) =>
+  fields.flatMap((field) => bad(field, reason, '2026-11-02', '2026-02-30T00:00:00Z', ''));
 
 const lineOf = (record: ImportRecord) => JSON.stringify(record);
 const venue = { addressLine1: 'a', city: 'b', postalCode: 'c', countryCode: 'd' };
@@ -64,7 +57,8 @@ const pricing = [minimalPricing('p'), minimalPricing('q', { resaleEnabled: 'no' 
 
 /** The lines that are bad in any file. The test of problems has all forms of lines that are no objects. */
 const ANY: readonly BadLine[] = [
-  ...['hello', '[]', '{"id":"cut"'].map((line): BadLine => [line, '', NO_OBJECT]),
+  ['hello', '', 'must be a JSON object'],
+  ['{"id":"cut"', '', 'must be a JSON object'],
   [Buffer.from('{"id":"caf\u00e9"}', 'latin1'), '', NOT_UTF8],
   [Buffer.from([0xed, 0xa0, 0x80]), '', NOT_UTF8],
 ];
@@ -78,15 +72,20 @@ const BAD: Readonly<Record<FileName, readonly BadLine[]>> = {
   organizations: [
     ...ANY,
     ...bad('organizationId', IDENTIFIER, '', '\ud800'),
-    ...bad('organizationId', ORGANIZATION_ID_RULE, 'a:b', 'x'.repeat(129)),
+    ...bad(
+      'organizationId',
+      'must be 1 to 128 characters of visible ASCII without ":"',
+      'a:b',
+      'x'.repeat(129),
+    ),
     ...bad('organizationId', 'must be unique', 'o'),
     ...bad('name', 'must be string or null', 5, ['a']),
   ],
   events: [
     ...OF_COLLECTIONS,
     ...identifiers('id'),
-    ...timestamps('createdAt', 'updatedAt'),
-    ...bad('updatedAt', YEARS, '9999-12-31T23:59:59-00:01', '0000-01-01T00:00:00+00:01'),
+    ...timestamps(IN_UTC, 'createdAt', 'updatedAt'),
+    ...bad('updatedAt', IN_UTC, '9999-12-31T23:59:59-00:01', '0000-01-01T00:00:00+00:01'),
     ...bad('title', 'must be string', 5, []),
     ...bad(
       'eventTimezone',
@@ -109,15 +108,15 @@ const BAD: Readonly<Record<FileName, readonly BadLine[]>> = {
   sessions: [
     ...OF_COLLECTIONS,
     ...identifiers('id', 'eventId'),
-    ...timestamps('startAt'),
+    ...timestamps(TIMESTAMP, 'startAt'),
     ...bad('durationMinutes', 'must be integer', '110', 1.5, true),
     ...bad('id', 'must be unique', 'good'),
-    ...bad('eventId', NO_EVENT, 'nowhere', 'evt_theirs'),
+    ...bad('eventId', 'must be an event of the organization', 'nowhere', 'evt_theirs'),
   ],
   tickets: [
     ...OF_COLLECTIONS,
     ...identifiers('ticketId', 'eventId', 'eventSessionId', 'orderId', 'qrCode'),
-    ...timestamps('issuedAt', 'updatedAt', 'cancelledAt', 'eventSessionStartAt'),
+    ...timestamps(TIMESTAMP, 'issuedAt', 'updatedAt', 'cancelledAt', 'eventSessionStartAt'),
     ...bad('issuedAt', TIMESTAMP, 1, '2026-W45-1T10:15:00Z', '12026-11-02T10:15:00Z'),
     ...bad('issuedAt', TIMESTAMP, ' 2026-11-02T10:15:00Z', '2026-11-02T10:15:00Z '),
     ...bad('transferable', 'must be boolean or null', 'true', 1),
@@ -135,11 +134,11 @@ const BAD: Readonly<Record<FileName, readonly BadLine[]>> = {
   orders: [
     ...OF_COLLECTIONS,
     ...identifiers('orderId'),
-    ...timestamps('createdAt', 'updatedAt', 'fulfilledAt', 'cancelledAt'),
+    ...timestamps(TIMESTAMP, 'createdAt', 'updatedAt', 'fulfilledAt', 'cancelledAt'),
     ...bad('status', 'must be one of PENDING, FULFILLED, CANCELLED', 'PAID', 'pending', ''),
     [billed({ type: 'home' }), 'billingAddress.type', 'must be one of personal, company'],
     [billed({ city: 5 }), 'billingAddress.city', 'must be string'],
-    [{ delivery: { type: 'drone' } }, 'delivery.type', DELIVERY_TYPE],
+    [{ delivery: { type: 'drone' } }, 'delivery.type', 'must be one of home_delivery, pickup_point, on_site'],
     [
       { delivery: { type: 'on_site', pickupPoint: 'here' } },
       'delivery.pickupPoint',
@@ -154,8 +153,8 @@ const BAD: Readonly<Record<FileName, readonly BadLine[]>> = {
   offers: [
     ...OF_COLLECTIONS,
     ...identifiers('offerId', 'eventId'),
-    ...timestamps('createdAt'),
-    ...bad('type', OFFER_TYPE, 'ticket', 'GIFT', '', '__proto__'),
+    ...timestamps(TIMESTAMP, 'createdAt'),
+    ...bad('type', 'must be one of TICKET, PRODUCT, BUNDLE', 'ticket', 'GIFT', '', '__proto__'),
     ...bad('heldByEventIds', 'must be array or null', 'evt'),
     [{ pricing }, 'pricing[1].resaleEnabled', 'must be boolean'],
     [
@@ -193,13 +192,10 @@ describe('A bad line of the import', () => {
     for (const [i, [line, field, reason]] of BAD[file].entries()) {
       const number = GOOD[file].length + 1 + i;
       const shown = JSON.stringify(line).slice(0, 150);
-      it(`is reported: ${file} ${number}, ${field || 'the line'}: ${String(reason).slice(0, 60)} ← ${shown}`, () => {
+      it(`is reported: ${file} ${number}, ${field || 'the line'}: ${reason.slice(0, 60)} ← ${shown}`, () => {
         const found = rejects.filter((reject) => reject.file === `${file}.ndjson` && reject.line === number);
         const reasons = found.flatMap((reject) => reject.reasons);
-        expect(reasons.map((problem) => problem.field)).to.deep.equal([field]);
-        expect(reasons[0].reason).to.match(
-          typeof reason === 'string' ? new RegExp(`^${RegExp.escape(reason)}$`) : reason,
-        );
+        expect(reasons.map(({ field, reason }) => [field, reason])).to.deep.equal([[field, reason]]);
       });
     }
   }
@@ -271,7 +267,7 @@ describe('A bad line of the import', () => {
       message: 'the import contains 6 bad lines, 3 of them only because of others',
       groups: [
         'events.ndjson: tags must be array or null, found "rock": line 1',
-        `sessions.ndjson: startAt ${A_TIMESTAMP}, found "never": line 2`,
+        `sessions.ndjson: startAt ${TIMESTAMP}, found "never": line 2`,
         'sessions.ndjson: durationMinutes must be integer, found "long": line 5',
       ],
     });
@@ -285,10 +281,6 @@ describe('The groups of bad lines', () => {
     events: [event('evt')],
     sessions: [session('ses', 'evt')],
   };
-  const invoices = times(3000, (i) => ({
-    ...{ createdAt: '2026-11-02 10:15:00', totalPrice: `${i}.50`, status: 'PAID' },
-    placedItems: [{ quantity: 1 }, { quantity: 'two' }, { quantity: 'three' }],
-  }));
   const betweenLines = {
     organizations: good.organizations,
     events: ['a', 'a', 'lonely'].map((id) => event(id, { tags: 'rock' })),
@@ -300,7 +292,6 @@ describe('The groups of bad lines', () => {
     tickets: ['t', 'u', 't'].map((id, i) => ticket(id, i === 0 ? { vat: '1' } : {})),
   };
   const tickets = [ticket('t'), recordsIn('else').ticket('u')];
-  const ORDER_STATUS = 'must be one of PENDING, FULFILLED, CANCELLED, found "PAID"';
 
   /** The groups of imports, as the command prints them. */
   for (const [what, files, ...groups] of [
@@ -308,23 +299,18 @@ describe('The groups of bad lines', () => {
       'have all reasons of each line, over all files, and count a line once however many list elements are bad',
       {
         ...good,
-        orders: invoices.map((invoice, i) => order(`o${i}`, invoice)),
+        orders: times(3000, (i) =>
+          order(`o${i}`, {
+            totalPrice: `${i}.50`,
+            placedItems: [{}, { quantity: 'two' }, { quantity: 'three' }],
+          }),
+        ),
         tickets: times(20_000, (i) => ticket(`t${i}`, i === 4711 ? { vat: true } : { orderId: undefined })),
       },
       'tickets.ndjson: orderId is missing: 19,999 lines, first: 1',
       'tickets.ndjson: vat must be number or null, found true: line 4712',
-      `orders.ndjson: status ${ORDER_STATUS}: 3,000 lines, first: 1`,
       'orders.ndjson: totalPrice must be number or null, found "0.50": 3,000 lines, first: 1',
       'orders.ndjson: placedItems[].quantity must be integer or null, found "two": 3,000 lines, first: 1',
-      `orders.ndjson: createdAt ${A_TIMESTAMP}, found "2026-11-02 10:15:00": 3,000 lines, first: 1`,
-    ],
-    [
-      'show the beginning of a long value, without control characters',
-      {
-        ...good,
-        tickets: [ticket('t', { listPrice: `\u001b]0;\u202e\u0085${'x'.repeat(100_000)}` })],
-      },
-      /^tickets.{10,70}found "\\u001b\]0;\ufffd\ufffdx{20,60}…: line 1$/,
     ],
     [
       'have the problems of an offer besides its type',
@@ -336,8 +322,8 @@ describe('The groups of bad lines', () => {
           offer('off_1', 'TICKET', { createdAt: 'now', type: 'ticket', eventId: 5 }),
         ],
       },
-      /^offers\.ndjson: type must be one of TICKET, PRODUCT, BUNDLE: 2 lines/,
-      `offers.ndjson: createdAt ${A_TIMESTAMP}, found "now": 2 lines, first: 1`,
+      'offers.ndjson: type must be one of TICKET, PRODUCT, BUNDLE: 2 lines, first: 1',
+      `offers.ndjson: createdAt ${TIMESTAMP}, found "now": 2 lines, first: 1`,
       'offers.ndjson: eventId must be string, found 5: line 2',
     ],
     [
@@ -361,7 +347,7 @@ describe('The groups of bad lines', () => {
     [
       'lack the records of unknown organizations when an organization cannot be read',
       { organizations: ['{"organizationId":"o"', { organizationId: 'p' }], tickets },
-      /^organizations\.ndjson: the line /,
+      "organizations.ndjson: the line must be a JSON object, found Expected ',' or '}' after property value at column 22: line 1",
     ],
     [
       'lack the records of unknown organizations when an organization has no id',
@@ -371,12 +357,12 @@ describe('The groups of bad lines', () => {
     [
       'lack the sessions of events that cannot be read',
       { ...good, events: ['id,title', 'evt,Concert'], sessions: [session('a', 'evt'), session('b', 'evt')] },
-      /^events\.ndjson: the line must be a JSON object: convert CSV .*: 2 lines, first: 1$/,
+      'events.ndjson: the line must be a JSON object: convert CSV to NDJSON, see docs/data.md, found id,title: 2 lines, first: 1',
     ],
     [
       'lack an event whose sessions cannot be read',
       { ...good, sessions: ['', "{'id':'ses'}"] },
-      /^sessions\.ndjson: the line must be a JSON object, found Expected property name .*: line 2$/,
+      "sessions.ndjson: the line must be a JSON object, found Expected property name or '}' at column 2: line 2",
     ],
     [
       'lack an event whose sessions have ids of others',
@@ -387,24 +373,9 @@ describe('The groups of bad lines', () => {
       },
       'sessions.ndjson: id must be unique, found "ses" also on line 1: line 2',
     ],
-    [
-      'have an event without a session, and a session without an event, although other lines are bad',
-      {
-        ...good,
-        events: [event('evt', { tags: 'a' }), event('other')],
-        sessions: [session('a', 'evt'), session('b', 'third')],
-      },
-      'events.ndjson: tags must be array or null, found "a": line 1',
-      'events.ndjson: id must have a session, found "other": line 2',
-      'sessions.ndjson: eventId must be an event of the organization, found "third": line 2',
-    ],
-  ] satisfies [string, Import, ...(string | RegExp)[]][]) {
+  ] satisfies [string, Import, ...string[]][]) {
     it(what, async () => {
-      const { groups: found } = await rejectionOf(files);
-      expect(found, found.join('\n')).to.have.length(groups.length);
-      for (const [i, group] of groups.entries())
-        if (typeof group === 'string') expect(found[i]).to.equal(group);
-        else expect(found[i]).to.match(group);
+      expect((await rejectionOf(files)).groups).to.deep.equal(groups);
     });
   }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { IMPORT_FILES } from '../../../src/snapshot/builder/import/import-files.ts';
-import { parseLine, similarName } from '../../../src/snapshot/builder/import/problems.ts';
+import { parseLine, quoted, similarName } from '../../../src/snapshot/builder/import/problems.ts';
 
 const OBJECT = 'must be a JSON object';
 const CSV = 'must be a JSON object: convert CSV to NDJSON, see docs/data.md';
@@ -40,6 +40,13 @@ describe('A line that is not a JSON object', () => {
       'problem.found',
       'Unexpected end of JSON input',
     );
+  });
+});
+
+describe('A value in a message', () => {
+  it('is its beginning as JSON, without control characters', () => {
+    const value = `\u001b]0;\u202e\u0085${'x'.repeat(100_000)}`;
+    expect(quoted(value)).to.equal(`"\\u001b]0;\ufffd\ufffd${'x'.repeat(48)}…`);
   });
 });
 
