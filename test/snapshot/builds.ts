@@ -7,11 +7,6 @@ import { build, type Built, builtFrom, type Files, writeImport } from '../suppor
 import { refusalOf } from '../support/refusal.ts';
 import { folderForAll, type InFolder } from '../support/temporary-folder.ts';
 
-export interface BuiltFile extends Built {
-  /** The path of the snapshot. */
-  readonly file: string;
-}
-
 /** A line that a build left out. */
 export interface Reject {
   readonly file: string;
@@ -33,10 +28,8 @@ export class Builds {
   #count = 0;
 
   /** Writes an import folder, builds a snapshot of it, and reads the snapshot. */
-  readonly build = async (files: Files, options: Partial<BuildOptions> = {}): Promise<BuiltFile> => {
-    const input = this.inFolder(`build-${this.#count++}`);
-    return { ...(await builtFrom(input, files, options)), file: `${input}/snapshot.sqlite` };
-  };
+  readonly build = (files: Files, options: Partial<BuildOptions> = {}): Promise<Built> =>
+    builtFrom(this.inFolder(`build-${this.#count++}`), files, options);
 
   /** Returns the error of a build, which leaves no file and replaces none. */
   readonly errorOf = async <E extends Error>(

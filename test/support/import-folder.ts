@@ -54,6 +54,8 @@ export function build(
 }
 
 export interface Built {
+  /** The path of the snapshot. */
+  readonly file: string;
   readonly report: BuildReport;
   readonly image: SnapshotImage;
 }
@@ -65,9 +67,9 @@ export async function builtFrom(
   options: Partial<BuildOptions> = {},
 ): Promise<Built> {
   writeImport(folder, files);
-  const output = join(folder, 'snapshot.sqlite');
-  const report = await build(folder, output, options);
-  return { report, image: readSnapshot(output) };
+  const file = join(folder, 'snapshot.sqlite');
+  const report = await build(folder, file, options);
+  return { file, report, image: readSnapshot(file) };
 }
 
 /** The image of an organization, and its collections by name. */

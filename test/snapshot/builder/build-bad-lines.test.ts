@@ -7,8 +7,9 @@ import {
   organizationOf,
   recordsOf,
   toLine,
+  type Built,
 } from '../../support/import-folder.ts';
-import { Builds, type BuiltFile, type Reject, rejectsOf } from '../builds.ts';
+import { Builds, type Reject, rejectsOf } from '../builds.ts';
 
 /** A line, or the fields that a good record gets, with the field and the reason of its rejection. */
 type BadLine = readonly [line: ImportRecord | string | Buffer, field: string, reason: string];
@@ -180,7 +181,7 @@ const BAD_IMPORT = Object.fromEntries(
 
 describe('A bad line of the import', () => {
   const { build, rejectionOf } = new Builds();
-  let built: BuiltFile;
+  let built: Built;
   let rejects: readonly Reject[];
 
   before(async () => {

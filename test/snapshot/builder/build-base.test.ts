@@ -14,12 +14,19 @@ import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import { byDepth } from '../../support/depth.ts';
 import { reseal, restamp } from '../../support/digests.ts';
-import { build, digestsOf, type Import, PRODUCED_AT, writeImport } from '../../support/import-folder.ts';
+import {
+  build,
+  digestsOf,
+  type Import,
+  PRODUCED_AT,
+  writeImport,
+  type Built,
+} from '../../support/import-folder.ts';
 import { recordsIn, times } from '../../support/records.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 import { withFolder } from '../../support/temporary-folder.ts';
 import { histories, World } from '../../support/random-history.ts';
-import { Builds, type BuiltFile } from '../builds.ts';
+import { Builds } from '../builds.ts';
 
 const later = (step: number) => new Date(PRODUCED_AT.getTime() + step);
 const digestsIn = (file: string) => digestsOf(readSnapshot(file, { isThorough: true }));
@@ -73,7 +80,7 @@ describe('A build with a base', () => {
   const { inFolder, build: built, errorOf, rejectionOf } = new Builds();
   const { ticket, order } = recordsIn('north');
   const deletion = (collection: string, id: string) => ({ organizationId: 'north', collection, id });
-  let base: BuiltFile;
+  let base: Built;
 
   before(async () => {
     base = await built(SMALL_IMPORT);
@@ -180,7 +187,7 @@ describe('A build with a base', () => {
 
     const wide = (i: number, width = 520_000) => order(`ord_${10 + i}`, { paymentMethod: 'é'.repeat(width) });
     const orders = times(36, (i) => wide(i));
-    let wideBase: BuiltFile;
+    let wideBase: Built;
     before(async () => {
       wideBase = await built({ organizations, orders });
     });

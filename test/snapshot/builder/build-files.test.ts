@@ -58,14 +58,6 @@ describe('The files of an import folder', () => {
     expect(report.records).to.include({ events: 8, tickets: 120 });
   });
 
-  it('may be missing or empty except for the organizations', async () => {
-    const { report } = await built({ organizations, tickets: [] });
-    expect(report).to.deep.include({
-      organizations: 1,
-      records: { events: 0, sessions: 0, tickets: 0, orders: 0, offers: 0 },
-    });
-  });
-
   const { events, sessions, tickets } = SMALL_IMPORT;
   const badTickets = toFile([{ ...tickets[0], listPrice: '12' }, tickets[1]]);
   const badPrice = 'listPrice must be number or null, found "12": line 1';

@@ -1,4 +1,4 @@
-import { appendFileSync, chmodSync, copyFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { mock } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -111,14 +111,6 @@ describe('The snapshot reader', () => {
     });
   }
 
-  it('refuses a file without read permission', () => {
-    const path = snapshot.copy();
-    chmodSync(path, 0o200);
-    withoutPrivilege(() => {
-      expectRefused(path, /^it cannot be read: EACCES/);
-    });
-  });
-
   it('refuses a file in WAL mode, and leaves no side files', () => {
     const path = snapshot.copyWith('PRAGMA journal_mode = WAL');
     expectRefused(path, /^it is in WAL mode; a snapshot is in rollback-journal mode/);
@@ -200,17 +192,3 @@ describe('The snapshot reader', () => {
     }
   });
 });
-
-/** Runs `work` as a user other than root, for whom file modes are in force. */
-function withoutPrivilege(work: () => void): void {
-  if (process.geteuid?.() !== 0 || process.seteuid === undefined) {
-    work();
-    return;
-  }
-  process.seteuid(65_534);
-  try {
-    work();
-  } finally {
-    process.seteuid(0);
-  }
-}
