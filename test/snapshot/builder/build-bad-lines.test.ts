@@ -401,24 +401,17 @@ describe('The limit of skipped lines', () => {
     tickets: [...times(192, (i) => ticket(`t${i}`)), '', '{}', ticket('t1'), 'x'],
   };
 
-  for (const maxInvalid of [{ lines: 5 }, { percent: 2.5 }]) {
-    it(`is kept: ${JSON.stringify(maxInvalid)}`, async () => {
-      expect((await build(files, { skipInvalid: true, maxInvalid })).report.rejected).to.equal(5);
-    });
-  }
-
-  for (const [maxInvalid, limit] of [
-    [{ lines: 4 }, 4],
-    [{ lines: 0 }, 0],
-    [{ percent: 2.49 }, 4],
-    [{ percent: 0 }, 0],
-  ] as const) {
-    it(`is exceeded: ${JSON.stringify(maxInvalid)}`, async () => {
+  it('is a number of lines, or a percentage of all lines of all files', async () => {
+    for (const maxInvalid of [{ lines: 5 }, { percent: 2.5 }]) {
+      const { report } = await build(files, { skipInvalid: true, maxInvalid });
+      expect(report.rejected).to.equal(5);
+    }
+    for (const maxInvalid of [{ lines: 4 }, { percent: 2.49 }]) {
       const { message, groups } = await rejectionOf(files, { skipInvalid: true, maxInvalid });
       expect(message).to.equal(
-        `the import contains 5 bad lines, 1 of them only because of others, of 200 read; at most ${limit} may be omitted`,
+        'the import contains 5 bad lines, 1 of them only because of others, of 200 read; at most 4 may be omitted',
       );
       expect(groups).to.have.length.above(2);
-    });
-  }
+    }
+  });
 });

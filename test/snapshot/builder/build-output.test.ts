@@ -125,22 +125,6 @@ describe('The output of a build', () => {
     });
   }
 
-  for (const moment of ['at once', 'while tickets are read', 'while offers are read']) {
-    it(`is not created when the build is aborted ${moment}`, async () => {
-      const controller = new AbortController();
-      const reason = new Error('enough');
-      if (moment === 'at once') controller.abort(reason);
-      const building = build(good(), target(), {
-        signal: controller.signal,
-        onProgress: ({ step, list }) => {
-          if (step === 'read' && moment.includes(list)) controller.abort(reason);
-        },
-      });
-      expect(await refusalOf(building, Error)).to.equal(reason);
-      expect(outputs()).to.deep.equal([]);
-    });
-  }
-
   it('leaves no other file when the rename fails', async () => {
     mkdirSync(target());
     await refusalOf(build(good(), target()), Error);
