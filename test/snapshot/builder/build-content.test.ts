@@ -1,8 +1,6 @@
 import { expect } from 'chai';
 import { Random } from '../../../scripts/sample/random.ts';
 import { keyNumbers } from '../../../src/store/index/posting-index.ts';
-import { NextSessions } from '../../../src/store/next-sessions.ts';
-import { recordAt } from '../../../src/store/records.ts';
 import {
   FULL_BUNDLE_OFFER,
   FULL_EVENT,
@@ -93,15 +91,6 @@ describe('A built snapshot contains', () => {
       expect(textsOf(image[collection])).to.include(JSON.stringify(record));
     });
   }
-
-  it('the next session of an event at a given time', () => {
-    const event = textsOf(image.events).findIndex((record) => record.startsWith('{"id":"evt full"'));
-    const { schedule } = image.lists.events;
-    const next = new NextSessions(schedule).of(event, Date.parse('2027-03-14T18:30:00Z'));
-    expect(recordAt(schedule.nextFields, next).toString()).to.equal(
-      ',"nextSessionStartAt":"2027-03-14T20:00:00+01:00","nextSessionId":"ses/2"}',
-    );
-  });
 
   it('the start of a session with an offset in place of Z', () => {
     expect(textsOf(image.sessions)).to.include(

@@ -56,17 +56,6 @@ describe('The manifest reader', () => {
     }
   });
 
-  it('returns the permits of the publisher', () => {
-    const permitsOf = (path: string) => {
-      restamp(path);
-      return inspectSnapshot(path).permits;
-    };
-    expect(inspectSnapshot(snapshot.path).permits).to.deep.equal([]);
-    expect(permitsOf(snapshot.copyWith('UPDATE snapshot SET permits_shrink = 1'))).to.deep.equal(['shrink']);
-    const both = snapshot.copyWith('UPDATE snapshot SET permits_rollback = 1, permits_shrink = 1');
-    expect(permitsOf(both)).to.deep.equal(['rollback', 'shrink']);
-  });
-
   describe('refuses invalid names and numbers under matching digests:', () => {
     const southTickets = (change: string, reason: RegExp) =>
       [`UPDATE runs SET ${change} ${SOUTH_TICKETS}`, reason] as const;
