@@ -13,7 +13,7 @@ import {
   COLLECTIONS,
   type Collection,
 } from '../../support/digests.ts';
-import { digestsOf, organizationOf, recordsOf, PRODUCED_AT } from '../../support/import-folder.ts';
+import { PRODUCED_AT } from '../../support/import-folder.ts';
 import { expectRefused, SoundSnapshot } from '../../support/sound-snapshot.ts';
 import { collectionOf } from '../../../src/store/organization-image.ts';
 
@@ -51,8 +51,7 @@ describe('The content of a snapshot', () => {
         });
       }
 
-      const columns = contentColumnsOf(new Database(':memory:').exec(snapshot.schema), table);
-      for (const column of columns) {
+      for (const column of contentColumnsOf(new Database(':memory:').exec(snapshot.schema), table)) {
         it(`${table}.${column} with another byte, length or type`, () => {
           const other = `replace(${column}, substr(${column}, -3, 1), '?')`;
           for (const value of [other, `${column} || ' '`, `substr(${column}, 2)`, "''", "x'ff'"])
@@ -75,21 +74,16 @@ describe('The content of a snapshot', () => {
       );
     });
 
-    it('a value of another type than its column', () => {
-      const COLUMN = 'qr_code          TEXT    NOT NULL';
-      const redeclare = (from: string, to: string, mode: string) =>
-        `PRAGMA writable_schema = ON;
-         UPDATE sqlite_schema SET sql = replace(sql, '${from}', '${to}') WHERE name = 'ticket_runs';
-         PRAGMA writable_schema = ${mode}`;
-      const copyWith = (value: string) =>
-        snapshot.copyWith(
-          redeclare(COLUMN, 'qr_code ANY', 'RESET'),
-          `UPDATE ticket_runs SET qr_code = ${value}`,
-          redeclare('qr_code ANY', COLUMN, 'OFF'),
-        );
-      expectRefused(copyWith('NULL'), 'column qr_code of ticket_runs is NULL at row 0');
-      for (const value of ['7', '1.5', "x'5b5d'"])
-        expectRefused(copyWith(value), damaged('north', 'tickets .*'));
+    it('NULL in a column that has no NULL', () => {
+      const redeclared = (from: string, to: string) =>
+        `UPDATE sqlite_schema SET sql = replace(sql, '${from}', '${to}') WHERE name = 'ticket_runs'`;
+      const declared = 'qr_code          TEXT    NOT NULL';
+      const path = snapshot.copyWith(
+        `PRAGMA writable_schema = ON; ${redeclared(declared, 'qr_code ANY')}; PRAGMA writable_schema = RESET`,
+        'UPDATE ticket_runs SET qr_code = NULL',
+        `PRAGMA writable_schema = ON; ${redeclared('qr_code ANY', declared)}`,
+      );
+      expectRefused(path, 'column qr_code of ticket_runs is NULL at row 0');
     });
   });
 
@@ -306,27 +300,6 @@ describe('The content of a snapshot', () => {
         expectRefused(path, reason);
       });
     }
-  });
-
-  it('is read after a change with recomputed digests', () => {
-    const path = snapshot.copy();
-    alterRuns(
-      path,
-      'tickets',
-      (run) => {
-        replaceInRecords('"north-7"', '"new"')(run);
-        const { qr_code: codes } = run.columns;
-        for (const [i, code] of codes.entries()) if (code === 'north-7') codes[i] = 'new';
-      },
-      'north',
-    );
-    expectRefused(path, /does not match its digest/);
-    reseal(path);
-    const changed = readSnapshot(path);
-    const north = organizationOf(changed, 'north');
-    expect(recordsOf(north.tickets).get('tkt_7')).to.include({ qrCode: 'new' });
-    expect(digestsOf(changed)['south']).to.equal(digestsOf(snapshot.image)['south']);
-    expect(digestsOf(changed)['north']).to.not.equal(digestsOf(snapshot.image)['north']);
   });
 
   it('may have organizations with fewer records, or with none', () => {
