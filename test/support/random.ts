@@ -10,15 +10,6 @@ export function shuffled<T>(random: Random, values: readonly T[]): T[] {
 /** Parameters of reproducible properties. A failure prints the seed and the path to the smallest case. */
 export const FIXED = { seed: 20261121, numRuns: 200 };
 
-/** Lists of texts of any characters. Many repeat, and some are empty. */
-export const texts = fc.array(
-  fc.oneof(
-    fc.string({ unit: 'grapheme', maxLength: 6 }),
-    fc.string({ unit: fc.constantFrom('a', 'é', '\0'), maxLength: 2 }),
-  ),
-  { maxLength: 100 },
-);
-
 /** Pairs of distinct texts with the same hash. */
 export const COLLIDING_TEXTS: readonly (readonly [string, string])[] = [
   ['1k6g', '2ahzé'],
@@ -28,3 +19,18 @@ export const COLLIDING_TEXTS: readonly (readonly [string, string])[] = [
   ['\\tbfq0726', '\\ryt5en12'],
   ['\n"zh50gwg2n', '\n"oezgq31x'],
 ];
+
+/**
+ * Lists of texts of any characters. Many repeat, some are empty, and some have the same hash, before the same end that
+ * JSON escapes.
+ */
+export const texts = fc.array(
+  fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength: 6 }),
+    fc.string({ unit: fc.constantFrom('a', 'é', '\0', '"', '\\'), maxLength: 2 }),
+    fc
+      .tuple(fc.constantFrom(...COLLIDING_TEXTS.flat()), fc.constantFrom('', '"', '\\', 'a"', 'a\n'))
+      .map((parts) => parts.join('')),
+  ),
+  { maxLength: 100 },
+);
