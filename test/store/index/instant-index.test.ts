@@ -50,15 +50,11 @@ describe('instantOrder', () => {
     it(`orders ${what} by instant, and equal instants by position`, () => {
       fc.assert(
         fc.property(values, (unordered) => {
-          expect([...instantOrder(BigInt64Array.from(unordered))]).to.deep.equal(sortedPositions(unordered));
+          const view = BigInt64Array.from([0n, ...unordered]).subarray(1);
+          expect([...instantOrder(view)]).to.deep.equal(sortedPositions(unordered));
         }),
         FIXED,
       );
     });
   }
-
-  it('reads a view from its offset in the buffer', () => {
-    const all = BigInt64Array.from([9n, 3n, -5n, 3n, 1n]);
-    expect([...instantOrder(all.subarray(1, 4))]).to.deep.equal([1, 0, 2]);
-  });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { findKey, KeyTableBuilder, sameBytes } from '../../../src/store/index/key-table.ts';
+import { findKey, KeyTableBuilder } from '../../../src/store/index/key-table.ts';
 import { encodeTexts } from '../../../src/store/index/texts.ts';
 import { FIXED, texts } from '../../support/random.ts';
 
@@ -43,15 +43,5 @@ describe('A key table', () => {
     const image = builder.finish();
     expect(keys.map((key) => findKey(image, Buffer.from(key)))).to.deep.equal([...keys.keys()]);
     expect(findKey(image, Buffer.from('missing'))).to.equal(-1);
-  });
-});
-
-describe('sameBytes', () => {
-  it('compares ranges of the same length', () => {
-    const [a, b] = [Buffer.from('xabcx'), Buffer.from('abcd')];
-    expect(sameBytes(a, 1, 4, b, 0, 3)).to.equal(true);
-    expect(sameBytes(a, 1, 4, b, 0, 4)).to.equal(false);
-    expect(sameBytes(a, 0, 3, b, 0, 3)).to.equal(false);
-    expect(sameBytes(a, 2, 2, b, 4, 4)).to.equal(true);
   });
 });

@@ -22,11 +22,14 @@ function ascending(values: Iterable<number>): number[] {
 /** Collection sizes in which these rows are many, and few. */
 const rowCounts = fc.constantFrom(301, 5000, 2_000_000);
 
+/** The functions leave their input unchanged. */
 describe('Row sets', () => {
   it('have the rows of all sets in their union', () => {
     fc.assert(
       fc.property(fc.array(sets, { maxLength: 10 }), rowCounts, (lists, rowCount) => {
+        const before = structuredClone(lists);
         expect([...union(lists, rowCount)]).to.deep.equal(ascending(lists.flatMap((list) => [...list])));
+        expect(lists).to.deep.equal(before);
       }),
       FIXED,
     );
@@ -35,9 +38,11 @@ describe('Row sets', () => {
   it('have the common rows of two sets in their intersection, in either order', () => {
     fc.assert(
       fc.property(sets, sets, (a, b) => {
+        const before = structuredClone([a, b]);
         const both = [...a].filter((row) => b.includes(row));
         expect([...intersection(a, b)]).to.deep.equal(both);
         expect([...intersection(b, a)]).to.deep.equal(both);
+        expect([a, b]).to.deep.equal(before);
       }),
       FIXED,
     );
@@ -46,7 +51,9 @@ describe('Row sets', () => {
   it('are made of rows in any order, repeated or not', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(300)), rowCounts, (values, rowCount) => {
-        expect([...rowSet(Uint32Array.from(values), rowCount)]).to.deep.equal(ascending(values));
+        const rows = Uint32Array.from(values);
+        expect([...rowSet(rows, rowCount)]).to.deep.equal(ascending(values));
+        expect([...rows]).to.deep.equal(values);
       }),
       FIXED,
     );
@@ -56,21 +63,6 @@ describe('Row sets', () => {
     const high = Uint32Array.from([2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1]);
     expect([...intersection(high, high)]).to.deep.equal([...high]);
     expect([...union([high, Uint32Array.from([5])], 2 ** 32)]).to.deep.equal([5, ...high]);
-  });
-
-  it('do not change their input', () => {
-    const [a, b] = [Uint32Array.from([1, 3, 5]), Uint32Array.from([0, 3, 9])];
-    const inAnyOrder = Uint32Array.from([9, 0, 3, 3]);
-    for (const rowCount of [10, 1_000_000]) {
-      union([b, a], rowCount);
-      rowSet(inAnyOrder, rowCount);
-    }
-    intersection(a, b);
-    expect([[...a], [...b], [...inAnyOrder]]).to.deep.equal([
-      [1, 3, 5],
-      [0, 3, 9],
-      [9, 0, 3, 3],
-    ]);
   });
 });
 
