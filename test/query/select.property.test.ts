@@ -4,7 +4,7 @@ import type { Predicate } from '../../src/query/plan.ts';
 import { resolve } from '../../src/query/resolve.ts';
 import { rowsAt, select, totalOf } from '../../src/query/select.ts';
 import { SelectionCache } from '../../src/query/selection-cache.ts';
-import { buildInstantIndex, type InstantImage } from '../../src/store/index/instant-index.ts';
+import { buildInstantIndex, instantImage } from '../../src/store/index/instant-index.ts';
 import { compositeName, LONG_LIST, PostingIndexBuilder } from '../../src/store/index/posting-index.ts';
 import { encodeTexts } from '../../src/store/index/texts.ts';
 import type { CollectionImage } from '../../src/store/organization-image.ts';
@@ -47,11 +47,12 @@ function randomRows(random: Random, count: number): Row[] {
 
 function imageOf(rows: readonly Row[]): CollectionImage {
   const index = (keysOf: (row: Row) => readonly string[]) => {
-    const builder = new PostingIndexBuilder(rows.flatMap(keysOf).length);
+    const builder = new PostingIndexBuilder();
+    const keys = rows.map(keysOf);
     builder.addLists(
       0,
-      encodeTexts(rows.flatMap(keysOf)),
-      Uint32Array.from(rows, (row) => keysOf(row).length),
+      encodeTexts(keys.flat()),
+      Uint32Array.from(keys, ({ length }) => length),
     );
     return builder;
   };
@@ -60,32 +61,22 @@ function imageOf(rows: readonly Row[]): CollectionImage {
     status: index(({ status }) => [status]),
     email: index(({ email }) => [email]),
   };
-  const updatedAt = buildInstantIndex(BigInt64Array.from(rows, (row) => row.updatedAt));
-  const createdAt = buildInstantIndex(BigInt64Array.from(rows, (row) => row.createdAt));
   const all = {
     ...builders,
     [compositeName('eventId', 'status')]: builders.eventId.crossedWith(builders.status),
   };
+  const updatedAt = buildInstantIndex(BigInt64Array.from(rows, (row) => row.updatedAt));
+  const createdAt = buildInstantIndex(BigInt64Array.from(rows, (row) => row.createdAt));
+  const starts = BigInt64Array.from(rows.flatMap((row) => row.starts));
+  const startAt = instantImage(
+    starts,
+    rows.flatMap((row, i) => row.starts.map(() => i)),
+  );
   const postings = Object.fromEntries(
     Object.entries(all).map(([name, builder]) => [name, builder.finish(['updatedAt', updatedAt.rows])]),
   );
-  return {
-    ...emptyCollection('orderId'),
-    count: rows.length,
-    postings,
-    instants: { updatedAt, createdAt, startAt: startsOf(rows) },
-  };
-}
-
-/** An index of instants in which a row may have several. */
-function startsOf(rows: readonly Row[]): InstantImage {
-  const all = rows
-    .flatMap(({ starts }, row) => starts.map((start) => ({ start, row })))
-    .sort((a, b) => Number(a.start - b.start));
-  return {
-    sorted: BigInt64Array.from(all, ({ start }) => start),
-    rows: Uint32Array.from(all, ({ row }) => row),
-  };
+  const instants = { updatedAt, createdAt, startAt };
+  return { ...emptyCollection('orderId'), count: rows.length, postings, instants };
 }
 
 function randomPredicates(random: Random, count: number): Predicate[] {
@@ -158,53 +149,52 @@ describe('A selection', () => {
     }
   }
 
-  it('reads a pair index instead of the two single indexes, and no other index', () => {
+  describe('over 1000 rows', () => {
     const image = imageOf(randomRows(new Random(1), 1000));
     const anyOf = (index: string, ...keys: string[]): Predicate => ({ match: 'anyOf', index, keys });
-    const where = [anyOf('status', 'FULFILLED'), anyOf('email', 'm0'), anyOf('eventId', 'e0', 'e1', 'none')];
-    const indexesOf = (predicates: Predicate[]) =>
-      resolve(image, predicates)?.keySets.map(({ index }) => index);
-    expect(indexesOf(where)).to.deep.equal([compositeName('eventId', 'status'), 'email']);
-    expect(indexesOf(where.slice(0, 2))).to.deep.equal(['status', 'email']);
-  });
-
-  it('is read from an index, without a scan and the cache, for one key, one window and both', () => {
-    const image = imageOf(randomRows(new Random(1), 1000));
-    const key: Predicate = { match: 'anyOf', index: 'eventId', keys: ['e0'] };
     const window: Predicate = { match: 'window', index: 'updatedAt', from: 100n, until: 900n };
-    const cache = new SelectionCache(CACHE_BYTES);
-    expect(select(image, [], cache)).to.deep.equal({ kind: 'span', from: 0, to: 1000 });
-    const ofKey = select(image, [key], cache);
-    expect(ofKey.kind === 'list' && ofKey.rows.buffer).to.equal(image.postings['eventId'].rows.buffer);
-    for (const where of [[window], [key, window]]) {
-      const selection = select(image, where, cache);
-      if (selection.kind !== 'ranges') throw new TypeError(selection.kind);
-      expect(selection.ranges).not.to.have.length(0);
-      expect(selection.listed).to.have.length(0);
-    }
-    expect(cache.bytes).to.equal(0);
-  });
+    const [key, keys] = [anyOf('eventId', 'e0'), anyOf('eventId', 'e0', 'e1', 'e2')];
 
-  it('is read from ranges for several keys, with or without a window, and cached', () => {
-    const image = imageOf(randomRows(new Random(1), 1000));
-    const keys: Predicate = { match: 'anyOf', index: 'eventId', keys: ['e0', 'e1', 'e2'] };
-    const window: Predicate = { match: 'window', index: 'updatedAt', from: 100n, until: 900n };
-    for (const where of [[keys], [keys, window]]) {
+    it('reads a pair index instead of the two single indexes, and no other index', () => {
+      const where = [
+        anyOf('status', 'FULFILLED'),
+        anyOf('email', 'm0'),
+        anyOf('eventId', 'e0', 'e1', 'none'),
+      ];
+      const indexesOf = (predicates: Predicate[]) =>
+        resolve(image, predicates)?.keySets.map(({ index }) => index);
+      expect(indexesOf(where)).to.deep.equal([compositeName('eventId', 'status'), 'email']);
+      expect(indexesOf(where.slice(0, 2))).to.deep.equal(['status', 'email']);
+    });
+
+    it('is all rows without a predicate, and the posting list of one key, neither of them cached', () => {
       const cache = new SelectionCache(CACHE_BYTES);
-      const selection = select(image, where, cache);
-      expect(selection.kind === 'ranges' && selection.ranges.length).to.be.greaterThan(0);
-      expect(cache.bytes).to.be.greaterThan(0);
-    }
-  });
+      expect(select(image, [], cache)).to.deep.equal({ kind: 'span', from: 0, to: 1000 });
+      const ofKey = select(image, [key], cache);
+      expect(ofKey.kind === 'list' && ofKey.rows.buffer).to.equal(image.postings['eventId'].rows.buffer);
+      expect(cache.bytes).to.equal(0);
+    });
 
-  it('relies on an index by instant for long posting lists alone', () => {
-    const random = new Random(1);
-    for (const [count, isLong] of [
-      [LONG_LIST, false],
-      [1000, true],
+    for (const [what, where, isCached] of [
+      ['one window', [window], false],
+      ['one key and one window', [key, window], false],
+      ['several keys', [keys], true],
+      ['several keys and one window', [keys, window], true],
     ] as const) {
-      const { postings } = imageOf(randomRows(random, count));
-      expect('byInstant' in postings['status']).to.equal(isLong);
+      it(`is read from ranges for ${what}, ${isCached ? 'and' : 'not'} cached`, () => {
+        const cache = new SelectionCache(CACHE_BYTES);
+        const selection = select(image, where, cache);
+        if (selection.kind !== 'ranges') throw new TypeError(selection.kind);
+        expect(selection.ranges).not.to.have.length(0);
+        if (!isCached) expect(selection.listed).to.have.length(0);
+        expect(cache.bytes > 0).to.equal(isCached);
+      });
     }
+
+    it('relies on an index by instant for long posting lists alone', () => {
+      const { postings } = imageOf(randomRows(new Random(1), LONG_LIST));
+      expect(postings['status']).not.to.have.property('byInstant');
+      expect(image.postings['status']).to.have.property('byInstant');
+    });
   });
 });
