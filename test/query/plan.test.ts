@@ -1,13 +1,6 @@
 import { expect } from 'chai';
-import { type ListOperation, OPERATIONS } from '../../src/contract/operations.ts';
 import { planList } from '../../src/query/plan.ts';
-import { readValues } from '../support/oracle/read-values.ts';
-
-function listOperation(operationId: string): ListOperation {
-  const operation = OPERATIONS.find(({ id }) => id === operationId);
-  if (operation?.kind !== 'list') throw new TypeError(`${operationId} is no list`);
-  return operation;
-}
+import { listOperation, readValues } from '../support/oracle/read-values.ts';
 
 function plan(operationId: string, texts: Readonly<Record<string, string>>) {
   const operation = listOperation(operationId);

@@ -3,22 +3,10 @@ import fc from 'fast-check';
 import { SelectionCache } from '../../src/query/selection-cache.ts';
 
 const NO_ROWS = new Uint32Array(0);
-const selectionOf = (...rows: number[]) => ({ ranges: NO_ROWS, listed: Uint32Array.from(rows) });
 const MEGABYTE = 1024 * 1024;
 
 describe('A cache of selections', () => {
-  it('returns the rows of a recent query, and finds those of every other', () => {
-    const cache = new SelectionCache(MEGABYTE);
-    const source = {};
-    let searches = 0;
-    const find = () => selectionOf(++searches);
-    expect([...cache.get(source, 'a', find).listed]).to.deep.equal([1]);
-    expect([...cache.get(source, 'b', find).listed]).to.deep.equal([2]);
-    expect([...cache.get(source, 'a', find).listed]).to.deep.equal([1]);
-    expect(searches).to.equal(2);
-  });
-
-  it('evicts the least recently used entry first', () => {
+  it('finds each query once while its rows are kept, and evicts the least recently used first', () => {
     const cache = new SelectionCache(3 * 1024);
     const source = {};
     const searched: string[] = [];

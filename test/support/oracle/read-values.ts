@@ -1,4 +1,4 @@
-import type { ListOperation } from '../../../src/contract/operations.ts';
+import { type ListOperation, OPERATIONS } from '../../../src/contract/operations.ts';
 import { type ParameterValues, queryReader, type QueryReader } from '../../../src/http/checks/query.ts';
 import { Problem } from '../../../src/http/response/problem.ts';
 
@@ -18,4 +18,10 @@ export function readValues(
     if (error instanceof Problem) return undefined;
     throw error;
   }
+}
+
+export function listOperation(operationId: string): ListOperation {
+  const operation = OPERATIONS.find(({ id }) => id === operationId);
+  if (operation?.kind !== 'list') throw new TypeError(`${operationId} is not a list operation`);
+  return operation;
 }
