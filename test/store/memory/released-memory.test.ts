@@ -1,33 +1,20 @@
 import { expect } from 'chai';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
-import { emptyCollection, emptyImage } from '../../support/empty-image.ts';
-
-const MEGABYTES = 200;
+import { emptyImage } from '../../support/empty-image.ts';
+import { MEGABYTE } from '../../../src/store/memory/shared-arrays.ts';
 
 describe('The memory that a swap releases', () => {
-  /** The pages are never touched, so that the system allocates no memory. */
-  function imageOf(digest: string) {
-    const image = emptyImage('north', digest);
-    const bytes = new Uint8Array(new SharedArrayBuffer(MEGABYTES * 1024 * 1024));
-    const collection = emptyCollection('ticketId');
-    const collections = { tickets: { ...collection, records: { ...collection.records, bytes } } };
-    const tickets = { ...image.lists.tickets, collections, bytesHeld: bytes.length };
-    return { ...image, lists: { ...image.lists, tickets } };
-  }
-
   it('is collected, although the garbage collector does not count shared memory', async () => {
     const registry = new StoreRegistry();
     const collected = Promise.withResolvers<string>();
     // Reading a WeakRef would keep its target alive.
     const watch = new FinalizationRegistry(collected.resolve);
     const swap = (digest: string) => {
-      const image = imageOf(digest);
-      watch.register(image.lists.tickets, digest);
-      registry.swap('a.sqlite', {
-        snapshotId: digest,
-        producedAt: '',
-        organizations: [image],
-      });
+      const image = emptyImage('north', digest);
+      const tickets = { ...image.lists.tickets, bytesHeld: 200 * MEGABYTE };
+      watch.register(tickets, digest);
+      const organizations = [{ ...image, lists: { ...image.lists, tickets } }];
+      registry.swap('a.sqlite', { snapshotId: digest, producedAt: '', organizations });
       registry.releaseUnwalked();
     };
     swap('first');
