@@ -4,7 +4,7 @@ import { findRow, IdIndexBuilder, type IdIndexImage } from '../../../src/store/i
 import { encodeTexts } from '../../../src/store/index/texts.ts';
 import type { RecordsImage } from '../../../src/store/records.ts';
 import { pack } from '../../support/pack.ts';
-import { FIXED, texts } from '../../support/random.ts';
+import { FIXED, SAME_HASHES, texts } from '../../support/random.ts';
 
 /** `twice` is the first id that repeats an earlier one. */
 function build(
@@ -21,7 +21,11 @@ function build(
   return { index: builder.finish(), records, twice };
 }
 
+type Example = [repeated: string[], others: string[], atOnce: number];
+
 describe('An id index', () => {
+  const [one, other] = SAME_HASHES;
+
   it('finds the row of every id and none for other ids, and reports the first id that repeats another', () => {
     fc.assert(
       fc.property(texts, texts, fc.integer({ min: 1, max: 20 }), (repeated, others, atOnce) => {
@@ -33,7 +37,7 @@ describe('An id index', () => {
         const first = repeated.findIndex((id, i) => repeated.indexOf(id) < i);
         expect(build(repeated, atOnce).twice).to.equal(first < 0 ? undefined : first);
       }),
-      FIXED,
+      { ...FIXED, examples: [[one, other, 1], ...one.map((id, i): Example => [[id, other[i], id], [], 1])] },
     );
   });
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { findKey, KeyTableBuilder } from '../../../src/store/index/key-table.ts';
 import { encodeTexts } from '../../../src/store/index/texts.ts';
-import { FIXED, texts } from '../../support/random.ts';
+import { FIXED, SAME_HASHES, texts } from '../../support/random.ts';
 
 function intern(builder: KeyTableBuilder, text: string): number {
   // Between other bytes, as in a column.
@@ -11,6 +11,8 @@ function intern(builder: KeyTableBuilder, text: string): number {
 }
 
 describe('A key table', () => {
+  const [one, other] = SAME_HASHES;
+
   it('numbers distinct keys in order of first appearance, one by one and many at once, and finds them alone', () => {
     fc.assert(
       fc.property(texts, texts, (keys, others) => {
@@ -32,7 +34,13 @@ describe('A key table', () => {
         for (const key of [...keys, ...others, ''])
           expect(findKey(image, Buffer.from(key))).to.equal(distinct.indexOf(key));
       }),
-      FIXED,
+      {
+        ...FIXED,
+        examples: [
+          [one, other],
+          [[...one, ...other, ...one], []],
+        ],
+      },
     );
   });
 
