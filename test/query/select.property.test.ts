@@ -9,6 +9,7 @@ import { compositeName, LONG_LIST, PostingIndexBuilder } from '../../src/store/i
 import { encodeTexts } from '../../src/store/index/texts.ts';
 import type { CollectionImage } from '../../src/store/organization-image.ts';
 import { emptyCollection } from '../support/empty-image.ts';
+import { times } from '../support/records.ts';
 
 const SEEDS = [20261121, 1, 2, 3];
 const QUERIES = 1500;
@@ -28,20 +29,15 @@ interface Row {
 function randomRows(random: Random, count: number): Row[] {
   const pick = (name: string, most: number) =>
     `${name}${random.chance(0.7) ? random.below(Math.min(4, most)) : random.below(most)}`;
-  const packages = Array.from({ length: 4 }, () => [pick('e', 12), pick('e', 12), pick('e', 12)]);
-  return Array.from({ length: count }, () => ({
-    events: [
-      ...new Set(
-        random.chance(0.3)
-          ? random.pick(packages)
-          : Array.from({ length: random.pick([0, 1, 1, 1, 2, 3]) }, () => pick('e', 12)),
-      ),
-    ],
+  const events = (length: number) => [...new Set(times(length, () => pick('e', 12)))];
+  const packages = times(4, () => events(3));
+  return times(count, () => ({
+    events: random.chance(0.3) ? random.pick(packages) : events(random.pick([0, 1, 1, 1, 2, 3])),
     status: random.chance(0.9) ? 'FULFILLED' : random.pick(['PENDING', 'CANCELLED']),
     email: pick('m', 400),
     updatedAt: BigInt(random.below(count)),
     createdAt: BigInt(random.below(count)),
-    starts: Array.from({ length: random.pick([1, 1, 2, 5]) }, () => BigInt(random.below(count))),
+    starts: times(random.pick([1, 1, 2, 5]), () => BigInt(random.below(count))),
   }));
 }
 
@@ -80,34 +76,24 @@ function imageOf(rows: readonly Row[]): CollectionImage {
 }
 
 function randomPredicates(random: Random, count: number): Predicate[] {
-  const keys = (name: string, most: number) => [
-    ...new Set(
-      Array.from(
-        { length: random.pick([1, 1, 2, 4, 10]) },
-        () => `${name}${random.below(random.pick([4, most]))}`,
-      ),
-    ),
-  ];
-  const where: Predicate[] = [];
-  if (random.chance(0.6)) where.push({ match: 'anyOf', index: 'eventId', keys: keys('e', 13) });
-  if (random.chance(0.4))
-    where.push({ match: 'anyOf', index: 'status', keys: [random.pick(['FULFILLED', 'PENDING'])] });
-  if (random.chance(0.3)) where.push({ match: 'anyOf', index: 'email', keys: keys('m', 400) });
-  for (const [index, chance] of [
-    ['updatedAt', 0.6],
-    ['createdAt', 0.1],
-    ['startAt', 0.1],
-  ] as const) {
-    if (!random.chance(chance)) continue;
+  const anyOf = (index: string, key: () => string): Predicate => {
+    const keys = [...new Set(times(random.pick([1, 1, 2, 4, 10]), key))];
+    return { match: 'anyOf', index, keys };
+  };
+  const key = (name: string, most: number) => () => `${name}${random.below(random.pick([4, most]))}`;
+  const window = (index: string): Predicate => {
     // Few different bounds, so that queries repeat; some cross, and some hold all rows.
     const at = () => BigInt(random.pick([-1, 0, 10, Math.floor(count / 3), Math.floor(count / 2), count]));
-    where.push({
-      match: 'window',
-      index,
-      ...(random.chance(0.8) && { from: at() }),
-      ...(random.chance(0.8) && { until: at() }),
-    });
-  }
+    const from = random.chance(0.8) && { from: at() };
+    return { match: 'window', index, ...from, ...(random.chance(0.8) && { until: at() }) };
+  };
+  const where: Predicate[] = [];
+  if (random.chance(0.6)) where.push(anyOf('eventId', key('e', 13)));
+  if (random.chance(0.4)) where.push(anyOf('status', () => random.pick(['FULFILLED', 'PENDING'])));
+  if (random.chance(0.3)) where.push(anyOf('email', key('m', 400)));
+  if (random.chance(0.6)) where.push(window('updatedAt'));
+  if (random.chance(0.1)) where.push(window('createdAt'));
+  if (random.chance(0.1)) where.push(window('startAt'));
   return random.chance(0.5) ? where : where.reverse();
 }
 
