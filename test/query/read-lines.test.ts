@@ -27,28 +27,23 @@ describe('The lines of a list', () => {
     list = image.organizations[0].lists.tickets;
   });
 
-  const SELECTIONS: Readonly<Record<string, Plan['where']>> = {
-    'of all records': [],
-    'of a key': [{ match: 'anyOf', index: 'eventId', keys: ['evt_1'] }],
-    'of several keys': [{ match: 'anyOf', index: 'eventId', keys: ['evt_0', 'evt_2'] }],
-  };
-  for (const [name, where] of Object.entries(SELECTIONS)) {
-    it(`${name} come in chunks of whole lines, which end with the record that reaches the length`, () => {
-      const plan: Plan = { collection: 'tickets', where, page: 1, perPage: 25 };
-      const selection = selectRecords(list, plan, undefined);
-      if (selection === undefined) throw new Error('no selection');
-      const chunks = [...readLines(list, plan, selection, 0, () => false)].map((chunk) => chunk.toString());
-      for (const chunk of chunks) {
-        expect(chunk.at(-1)).to.equal('\n');
-        const beforeLast = chunk.lastIndexOf('\n', chunk.length - 2) + 1;
-        expect(beforeLast).to.be.below(CHUNK_BYTES);
-      }
-      const lines = chunks.join('').split('\n').slice(0, -1);
-      const ids = lines.map((line) => (JSON.parse(line) as { ticketId: string }).ticketId);
-      expect(new Set(ids).size).to.equal(ids.length);
-      expect(chunks.length).to.be.below(2 * Math.ceil(Buffer.byteLength(chunks.join('')) / CHUNK_BYTES));
-    });
-  }
+  it('come in chunks of whole lines, which end with the record that reaches the length', () => {
+    const where: Plan['where'] = [{ match: 'anyOf', index: 'eventId', keys: ['evt_0', 'evt_2'] }];
+    const plan: Plan = { collection: 'tickets', where, page: 1, perPage: 25 };
+    const selection = selectRecords(list, plan, undefined);
+    if (selection === undefined) throw new Error('no selection');
+    const chunks = [...readLines(list, plan, selection, 0, () => false)].map((chunk) => chunk.toString());
+    for (const chunk of chunks) {
+      expect(chunk.at(-1)).to.equal('\n');
+      const beforeLast = chunk.lastIndexOf('\n', chunk.length - 2) + 1;
+      expect(beforeLast).to.be.below(CHUNK_BYTES);
+    }
+    const text = chunks.join('');
+    const ids = Array.from(text.matchAll(/^\{"ticketId":"tkt_(\d+)",.*\}$/gm), ([, i]) => Number(i));
+    expect(ids).to.have.members([...Array(TICKETS).keys()].filter((i) => i % 3 !== 1));
+    expect(text.split('\n')).to.have.length(ids.length + 1);
+    expect(chunks.length).to.be.below(2 * Math.ceil(Buffer.byteLength(text) / CHUNK_BYTES));
+  });
 
   it('are read when they are taken, into the buffer of the chunk before if that one is sent', () => {
     const plan: Plan = { collection: 'tickets', where: [], page: 1, perPage: 25 };
