@@ -53,6 +53,7 @@ describe('The output of a build', () => {
     });
     expect([...seen]).to.deep.equal(['the earlier file']);
     // A reader with the earlier file open keeps it.
+    expect(statSync(target()).ino).to.not.equal(ino);
     expect(readSnapshot(target()).snapshotId).to.equal(report.snapshotId);
   });
 
