@@ -3,18 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { formatCredential } from '../../src/keys/credential.ts';
 import { KeysFile } from '../../src/keys/keys-file.ts';
-import { MarkedSnapshots } from '../support/marked-snapshots.ts';
-import {
-  type Answer,
-  type Environment,
-  newCredential,
-  ReplicaUnderTest,
-} from '../support/replica-under-test.ts';
-import { folderForAll, folderForEach } from '../support/temporary-folder.ts';
+import { connectionsToEach, MORTAL } from '../support/connections.ts';
+import { markedReplicaForEach } from '../support/marked-replica.ts';
+import type { Answer, Environment } from '../support/replica-under-test.ts';
 
 const POLL_SECONDS = 0.05;
 const SHIFTED = new URL('../support/shift-clock.ts', import.meta.url).href;
-const DAY_MS = 86_400_000;
+const THREADS = 2;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 /** Offsets of the moved clock, in milliseconds. */
 const MOVES = { forward: DAY_MS, back: -DAY_MS } as const;
 const EACH_MOVE = ['forward', 'back'] as const;
@@ -37,56 +34,44 @@ const TARGETS = [
   '/openapi.json',
 ];
 
-describe('A wall clock moved by a day, forward and back,', () => {
-  const inSource = folderForAll();
-  const inFolder = folderForEach();
-  let snapshots: MarkedSnapshots;
-  let credential: string;
-  let replica: ReplicaUnderTest;
-  let latest: number;
+const NO_SUCH_RECORD = 'There is no such record.';
 
-  before(async () => {
-    snapshots = await MarkedSnapshots.build(inSource);
-  });
+interface KeyStatus {
+  readonly keyId: string;
+  readonly state: string;
+  readonly lastUsedAt: string | null;
+}
 
-  afterEach(() => {
-    replica.signal('SIGKILL');
-  });
+describe('A moved wall clock', () => {
+  const replica = markedReplicaForEach();
+  const { inFolder } = replica;
 
-  async function start(environment: Environment = {}): Promise<void> {
-    latest = 1;
-    snapshots.place(latest, inFolder);
-    credential = newCredential(inFolder, 'north');
-    replica = await ReplicaUnderTest.startReady(inFolder, {
+  const start = (environment: Environment = {}) =>
+    replica.start({
       SNAPSHOT_POLL_SECONDS: String(POLL_SECONDS),
-      NODE_OPTIONS: `--import ${SHIFTED}`,
+      NODE_OPTIONS: `${MORTAL} --import ${SHIFTED}`,
       CLOCK_FILE: inFolder('clock'),
       ...environment,
     });
-  }
 
-  /** Sets the replica's clock a day ahead or behind. */
-  function moveClock(move: keyof typeof MOVES): void {
+  /** Sets the offset of the replica's clock. */
+  function moveClock(milliseconds: number): void {
     // A rename, so that the replica never reads a partial file.
-    writeFileSync(inFolder('next-clock'), String(MOVES[move]));
+    writeFileSync(inFolder('next-clock'), String(milliseconds));
     renameSync(inFolder('next-clock'), inFolder('clock'));
   }
 
-  const publish = () => snapshots.publish(replica, ++latest, inFolder);
-
-  const ask = (target: string, as = credential) =>
-    replica.request(target, as, { 'Service-API-Version': 'preview' });
   const snapshotIdOf = ({ headers }: Answer) => headers['service-snapshot-id'];
 
   async function firstPage() {
-    const answer = await ask('/v1/tickets?perPage=2');
+    const answer = await replica.ask('/v1/tickets?perPage=2');
     const { nextPage } = JSON.parse(answer.text) as { nextPage: string };
     return { nextPage, snapshotId: snapshotIdOf(answer) };
   }
 
   /** Requests a target, and drops the parts of the response that depend on the time. */
   async function timeless(target: string): Promise<unknown> {
-    const { status, headers, text } = await ask(target);
+    const { status, headers, text } = await replica.ask(target);
     const dropped = target.startsWith('/v1/events') ? VOLATILE_OF_EVENTS : VOLATILE_HEADERS;
     return {
       status,
@@ -95,73 +80,108 @@ describe('A wall clock moved by a day, forward and back,', () => {
     };
   }
 
-  it('changes no response except dates', async () => {
-    await start();
-    const answers = () => Promise.all(TARGETS.map(timeless));
-    const before = await answers();
-    for (const move of EACH_MOVE) {
-      moveClock(move);
-      for (const [i, answer] of (await answers()).entries())
-        expect(answer, `${move}: ${TARGETS[i]}`).to.deep.equal(before[i]);
-    }
-    await until('the clock of a worker is behind', () => {
-      const times = Array.from(replica.stdout.matchAll(/"time":(\d+)/g), ([, time]) => Number(time));
-      return times.some((time) => time < Date.now() - DAY_MS / 2);
+  describe('by a day, forward and back,', () => {
+    it('changes no response except dates', async () => {
+      await start();
+      const answers = () => Promise.all(TARGETS.map(timeless));
+      const before = await answers();
+      for (const move of EACH_MOVE) {
+        moveClock(MOVES[move]);
+        for (const [i, answer] of (await answers()).entries())
+          expect(answer, `${move}: ${TARGETS[i]}`).to.deep.equal(before[i]);
+      }
+      await until('the clock of a worker is behind', () => {
+        const times = Array.from(replica.process.stdout.matchAll(/"time":(\d+)/g), ([, time]) =>
+          Number(time),
+        );
+        return times.some((time) => time < Date.now() - DAY_MS / 2);
+      });
+    });
+
+    it('does not lengthen or shorten the rate limit window', async () => {
+      await start({ RATE_LIMIT_PER_MINUTE: '2' });
+      const ask = () => replica.ask('/v1/events');
+      const secondsLeft = ({ headers }: Answer) => Number(/t=(\d+)$/.exec(String(headers['ratelimit']))?.[1]);
+      await ask();
+      let left = secondsLeft(await ask());
+      expect(left).to.be.within(1, 60);
+      for (const move of EACH_MOVE) {
+        moveClock(MOVES[move]);
+        const refused = await ask();
+        expect(refused.status, move).to.equal(429);
+        expect(secondsLeft(refused), move).to.be.within(left - 30, left);
+        expect(Number(refused.headers['retry-after']), move).to.equal(secondsLeft(refused));
+        left = secondsLeft(refused);
+      }
+    });
+
+    it('does not delay a new snapshot or a revocation', async () => {
+      await start();
+      const keys = new KeysFile(inFolder('keys.sqlite'));
+      for (const move of EACH_MOVE) {
+        const key = keys.create('north', '', new Date());
+        const isAnswered = (status: number) => async () =>
+          (await replica.ask('/v1/events', formatCredential(key))).status === status;
+        await until(`the new key is valid: ${move}`, isAnswered(200));
+        moveClock(MOVES[move]);
+        await replica.publish();
+        keys.revoke(key.keyId, new Date());
+        await until(`the key is revoked: ${move}`, isAnswered(403));
+        expect((await replica.ask('/v1/events')).status, move).to.equal(200);
+      }
+    });
+
+    it('does not end a walk early', async () => {
+      await start();
+      for (const move of EACH_MOVE) {
+        const { nextPage, snapshotId } = await firstPage();
+        await replica.publish();
+        moveClock(MOVES[move]);
+        await delay(3 * POLL_SECONDS * 1000);
+        expect(snapshotIdOf(await replica.ask(nextPage)), move).to.equal(snapshotId);
+      }
+    });
+
+    it('does not extend the retention of a replaced snapshot', async () => {
+      await start({ SNAPSHOT_RETAIN_MAX_SECONDS: '2' });
+      moveClock(MOVES.forward);
+      const { nextPage } = await firstPage();
+      await replica.publish();
+      moveClock(MOVES.back);
+      const isReleased = async () => (await replica.ask(nextPage)).status === 400;
+      await until('the replaced snapshot is released', isReleased);
     });
   });
 
-  it('does not lengthen or shorten the rate limit window', async () => {
-    await start({ RATE_LIMIT_PER_MINUTE: '2' });
-    const secondsLeft = ({ headers }: Answer) => Number(/t=(\d+)$/.exec(String(headers['ratelimit']))?.[1]);
-    let left = 60;
-    for (let i = 0; i < 2; i++) left = secondsLeft(await ask('/v1/events'));
-    expect(left).to.be.within(1, 60);
-    for (const move of EACH_MOVE) {
-      moveClock(move);
-      const refused = await ask('/v1/events');
-      expect(refused.status, move).to.equal(429);
-      expect(secondsLeft(refused), move).to.be.within(left - 30, left);
-      expect(Number(refused.headers['retry-after']), move).to.equal(secondsLeft(refused));
-      left = secondsLeft(refused);
+  it('lets a key expire in every worker without a poll, and the status knows its last use by the hour', async () => {
+    const expiresAt = new Date(Date.now() + 2 * HOUR_MS);
+    const key = new KeysFile(inFolder('keys.sqlite')).create('north', '', new Date(), expiresAt);
+    await start({ THREADS: String(THREADS), SNAPSHOT_POLL_SECONDS: '3600' });
+    const connections = await connectionsToEach(replica.process, THREADS, 1);
+    const statusOfKey = async () => {
+      const { keys } = await replica.process.status<{ keys: { list: readonly KeyStatus[] } }>();
+      return keys.list.find(({ keyId }) => keyId === key.keyId);
+    };
+    /** Expects the same answer from each worker. Returns the status of the key after these uses. */
+    async function afterAnswers(status: number, detail: string) {
+      for (const connection of connections) {
+        const answer = await connection.ask('/v1/events/none', formatCredential(key));
+        expect(answer).to.include({ status, text: `{"detail":"${detail}"}` });
+      }
+      return statusOfKey();
     }
-  });
 
-  it('does not delay a new snapshot or a revocation', async () => {
-    await start();
-    const keys = new KeysFile(inFolder('keys.sqlite'));
-    for (const move of EACH_MOVE) {
-      const key = keys.create('north', '', new Date());
-      const other = formatCredential(key);
-      await until(
-        `the new key is valid: ${move}`,
-        async () => (await ask('/v1/events', other)).status === 200,
-      );
-      moveClock(move);
-      await publish();
-      keys.revoke(key.keyId, new Date());
-      await until(`the key is revoked: ${move}`, async () => (await ask('/v1/events', other)).status === 403);
-      expect((await ask('/v1/events')).status, move).to.equal(200);
-    }
-  });
-
-  it('does not end a walk early', async () => {
-    await start();
-    for (const move of EACH_MOVE) {
-      const { nextPage, snapshotId } = await firstPage();
-      await publish();
-      moveClock(move);
-      await delay(3 * POLL_SECONDS * 1000);
-      expect(snapshotIdOf(await ask(nextPage)), move).to.equal(snapshotId);
-    }
-  });
-
-  it('does not extend the retention of a replaced snapshot', async () => {
-    await start({ SNAPSHOT_RETAIN_MAX_SECONDS: '2' });
-    moveClock('forward');
-    const { nextPage } = await firstPage();
-    await publish();
-    moveClock('back');
-    await until('the replaced snapshot is released', async () => (await ask(nextPage)).status === 400);
+    expect(await statusOfKey()).to.include({ state: 'valid', lastUsedAt: null });
+    const first = Date.parse((await afterAnswers(404, NO_SUCH_RECORD))?.lastUsedAt ?? '');
+    expect(first % HOUR_MS).to.equal(0);
+    expect(Date.now() - first).to.be.within(0, 1.5 * HOUR_MS);
+    moveClock(HOUR_MS);
+    const later = await afterAnswers(404, NO_SUCH_RECORD);
+    expect(Date.parse(later?.lastUsedAt ?? '') - first).to.be.oneOf([HOUR_MS, 2 * HOUR_MS]);
+    moveClock(2 * HOUR_MS);
+    const expired = await afterAnswers(403, 'The API key has expired.');
+    expect(expired, 'a refused request is no use').to.deep.equal({ ...later, state: 'expired' });
+    for (const connection of connections) connection.close();
   });
 
   /** Polls until a condition holds, for at most 5 seconds: many polls of the replica. */
