@@ -1,10 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { byDepth } from '../support/depth.ts';
-import { MARK, MARKED_IMPORT, MarkedSnapshots, marksIn } from '../support/marked-snapshots.ts';
+import {
+  MARK,
+  MARKED_IMPORT,
+  type MarkedReplica,
+  markedReplicaForAll,
+  numberOf,
+} from '../support/marked-replica.ts';
 import { inOrganization, minimalTicket, times } from '../support/records.ts';
-import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
-import { folderForAll } from '../support/temporary-folder.ts';
 
 const SWAPS = byDepth({ short: 14, deep: 50 });
 /** The limit has room for a load, the live data, and some seven replaced snapshots of this size. */
@@ -26,66 +30,41 @@ interface Page {
 
 /** A walk over the tickets, page by page. */
 class Walk {
-  readonly ids: string[] = [];
-  readonly snapshots = new Set<number>();
+  readonly #replica: MarkedReplica;
+  readonly #ids: string[] = [];
+  readonly #snapshots = new Set<number>();
   next: string | null = `/v1/tickets?perPage=${PER_PAGE}`;
   /** Whether the snapshot was gone before the last page. */
   isEnded = false;
 
-  async step(replica: ReplicaUnderTest, credential: string): Promise<void> {
+  constructor(replica: MarkedReplica) {
+    this.#replica = replica;
+  }
+
+  async step(): Promise<void> {
     if (this.next === null) return;
-    const { status, text } = await replica.request(this.next, credential);
-    if (status === 400) {
-      this.isEnded = true;
-      this.next = null;
-      return;
-    }
-    expect(status, this.next).to.equal(200);
-    const [mark, ...others] = new Set(marksIn(text));
-    expect(others, 'other snapshots in a page').to.deep.equal([]);
-    this.snapshots.add(mark);
-    const { items, nextPage } = JSON.parse(text) as Page;
-    this.ids.push(...items.map(({ ticketId }) => ticketId));
+    const answer = await this.#replica.ask(this.next);
+    this.isEnded = answer.status === 400;
+    if (!this.isEnded) this.#snapshots.add(numberOf(answer, this.next));
+    const { items, nextPage } = this.isEnded ? END : (JSON.parse(answer.text) as Page);
+    this.#ids.push(...items.map(({ ticketId }) => ticketId));
     this.next = nextPage;
   }
+
+  /** Expects all pages to be from one snapshot, and after the last page each ticket once. */
+  expectWhole(): void {
+    expect(this.#snapshots.size).to.equal(1);
+    const isComplete = this.next === null && !this.isEnded;
+    if (isComplete) expect(new Set(this.#ids).size).to.equal(this.#ids.length).and.to.equal(TICKETS);
+  }
 }
+const END: Page = { items: [], nextPage: null };
 
-/** Starts a replica of snapshots with tickets of a length. */
-function givenReplica(length: number, environment: Readonly<Record<string, string>>) {
-  const inFolder = folderForAll();
-  let snapshots: MarkedSnapshots;
-  let replica: ReplicaUnderTest;
-  let credential: string;
-
-  before(async () => {
-    const offerName = MARK + 'x'.repeat(length);
-    const tickets = times(TICKETS, (i) =>
-      inOrganization('north')(minimalTicket(`tkt_${i}`, { offerName, orderId: `ord_${i}` })),
-    );
-    snapshots = await MarkedSnapshots.build(inFolder, { ...MARKED_IMPORT, tickets });
-    credential = newCredential(inFolder, 'north');
-    replica = await ReplicaUnderTest.start(inFolder, environment);
-    await replica.waitForLog({ msg: 'keys live' });
-  });
-
-  after(() => replica.end());
-
-  return {
-    /** Publishes the `n`th snapshot. Returns the resident memory after the swap, in megabytes. */
-    swap: async (n: number): Promise<number> => {
-      const refused = replica.waitForLog({ msg: 'snapshot refused' });
-      expect(await Promise.race([snapshots.publish(replica, n), refused])).to.equal(undefined);
-      return (await replica.metric('process_resident_memory_bytes')) / 2 ** 20;
-    },
-    step: (walk: Walk) => walk.step(replica, credential),
-    /** Fulfilled when no more data is retained than the limit permits. What is released depends on the uses until then. */
-    released: async (): Promise<void> => {
-      while ((await replica.metric(RETAINED_BYTES)) > (await replica.metric('foyer_retention_limit_bytes')))
-        await delay(50);
-    },
-    metric: (name: string) => replica.metric(name),
-    retained: async () => (await replica.status<Status>()).retained,
-  };
+/** Returns an import whose tickets have names of a length. */
+function importOf(length: number) {
+  const offerName = `${MARK} ${'x'.repeat(length)}`;
+  const ticket = (i: number) => minimalTicket(`tkt_${i}`, { offerName, orderId: `ord_${i}` });
+  return { ...MARKED_IMPORT, tickets: times(TICKETS, ticket).map(inOrganization('north')) };
 }
 
 interface Status {
@@ -97,27 +76,26 @@ interface Status {
 }
 
 describe('A replica at its memory limit', () => {
-  const { swap, step, released } = givenReplica(0, { MEMORY_LIMIT_MB: String(LIMIT_MB) });
+  const replica = markedReplicaForAll(importOf(0));
 
   it(`swaps ${SWAPS} times during walks, and releases the data of the oldest walks for the next load`, async () => {
+    const process = await replica.start({ MEMORY_LIMIT_MB: String(LIMIT_MB) });
     const walks: Walk[] = [];
     const resident: number[] = [];
     for (let n = 1; n <= SWAPS; n++) {
-      resident.push(await swap(n));
-      await released();
-      walks.push(new Walk());
-      for (const walk of walks) for (let i = 0; i < PAGES_PER_SWAP; i++) await step(walk);
+      if (n > 1) await replica.publish();
+      resident.push((await process.metric('process_resident_memory_bytes')) / 2 ** 20);
+      // What is released depends on the uses until then.
+      const retained = () => process.metric(RETAINED_BYTES);
+      while ((await retained()) > (await process.metric('foyer_retention_limit_bytes'))) await delay(50);
+      walks.push(new Walk(replica));
+      for (const walk of walks) for (let i = 0; i < PAGES_PER_SWAP; i++) await walk.step();
     }
     expect(Math.max(...resident), 'resident memory, MB').to.be.below(MAX_RESIDENT_MB);
-
-    for (const { snapshots } of walks) expect(snapshots.size).to.equal(1);
-    expect(
-      walks.some(({ isEnded }) => isEnded),
-      'a walk whose snapshot was released',
-    ).to.equal(true);
-    expect(walks.slice(-RETAINED).map(({ isEnded }) => isEnded)).to.deep.equal(Array(RETAINED).fill(false));
-    const whole = walks.filter(({ next, isEnded }) => next === null && !isEnded);
-    for (const { ids } of whole) expect(new Set(ids).size).to.equal(ids.length).and.to.equal(TICKETS);
+    for (const walk of walks) walk.expectWhole();
+    const ended = walks.map(({ isEnded }) => isEnded);
+    expect(ended, 'a walk whose snapshot was released').to.include(true);
+    expect(ended.slice(-RETAINED)).to.deep.equal(Array(RETAINED).fill(false));
   });
 });
 
@@ -125,30 +103,27 @@ describe('A replica with free memory', () => {
   const WALKS = 10;
   const RETAIN_SECONDS = 8;
   // Ten replaced snapshots hold several times the memory of the live one.
-  const { swap, step, metric, retained } = givenReplica(2000, {
-    SNAPSHOT_RETAIN_SECONDS: String(RETAIN_SECONDS),
-  });
+  const replica = markedReplicaForAll(importOf(2000));
 
   it(`keeps the data of ${WALKS} walks of an organization until its announced end, each from another snapshot`, async () => {
+    const process = await replica.start({ SNAPSHOT_RETAIN_SECONDS: String(RETAIN_SECONDS) });
     const walks: Walk[] = [];
     for (let n = 1; n <= WALKS; n++) {
-      await swap(n);
-      walks.push(new Walk());
-      for (const walk of walks) await step(walk);
+      walks.push(new Walk(replica));
+      for (const walk of walks) await walk.step();
+      await replica.publish();
     }
-    await swap(WALKS + 1);
-    while (walks.some(({ next }) => next !== null)) for (const walk of walks) await step(walk);
-    for (const { ids, snapshots, isEnded } of walks) {
-      expect(isEnded).to.equal(false);
-      expect(snapshots.size).to.equal(1);
-      expect(new Set(ids).size).to.equal(ids.length).and.to.equal(TICKETS);
+    while (walks.some(({ next }) => next !== null)) for (const walk of walks) await walk.step();
+    for (const walk of walks) {
+      expect(walk.isEnded).to.equal(false);
+      walk.expectWhole();
     }
 
-    const held = await metric(RETAINED_BYTES);
-    expect(held)
-      .to.be.above(64 * 2 ** 20)
-      .and.below(await metric('foyer_retention_limit_bytes'));
+    const held = await process.metric(RETAINED_BYTES);
+    const limit = await process.metric('foyer_retention_limit_bytes');
+    expect(held).to.be.within(64 * 2 ** 20, limit);
     const began = performance.now();
+    const retained = async () => (await process.status<Status>()).retained;
     const lists = await retained();
     expect(lists.map(({ list }) => list)).to.deep.equal(Array(WALKS).fill('tickets'));
     const announced = new Map(lists.map((one) => [one.snapshotId, one.goneInSeconds]));
