@@ -1,31 +1,14 @@
-import {
-  appendFileSync,
-  closeSync,
-  existsSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { appendFileSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
-import { snapshotIdOf } from '../support/altered-snapshot.ts';
-import { Command } from '../support/command.ts';
-import { MarkedSnapshots, marksIn } from '../support/marked-snapshots.ts';
-import { times } from '../support/records.ts';
-import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
-import { folderForAll } from '../support/temporary-folder.ts';
-import { type Fault, FAULTY_LOADER, RESUME, WAITING } from './faulty-loader.ts';
+import { markedReplicaForEach, numberOf } from '../support/marked-replica.ts';
+import type { LogLine } from '../support/replica-under-test.ts';
+import { type Fault, LoaderFaults } from './faulty-loader.ts';
 
 const HEAP_MB = 96;
 const SEED = 20_261_121;
 const BLOCK = 4096;
-const PREVIEW = { 'Service-API-Version': 'preview' };
 
 const exited = (code: number) =>
   new RegExp(`^the loader failed: it exited with code ${code} before it was done$`);
@@ -40,12 +23,16 @@ const FAILURES: readonly (readonly [Fault, reason: string, detail: RegExp])[] = 
   ['throws a string while it reads', 'loader-failed', /^the loader failed: a string$/],
   ['exits while it reads', 'loader-failed', exited(0)],
   ['gets an I/O error while it reads', 'unreadable', /disk I\/O error \(SQLITE_IOERR_READ\)/],
+  // On a disk that does not respond, loads do not end. The second thread cannot be ended either.
+  ['waits before it reads tickets', 'timeout', /^it was not loaded within 3 s$/],
+  ['is blocked in the system before it reads orders', 'timeout', /^it was not loaded within 3 s$/],
 ];
 
-/** Loads that do not end, as on a disk that does not respond. The second thread cannot be ended either. */
-const ENDLESS: readonly Fault[] = [
+const WAITS: readonly Fault[] = [
+  'waits before it reads events',
   'waits before it reads tickets',
-  'is blocked in the system before it reads orders',
+  'waits before it reads orders',
+  'waits before it reads offers',
 ];
 
 /** Together, these cover every record of an organization. */
@@ -58,239 +45,146 @@ const PATHS = [
   '/v1/catalog/offers',
 ];
 
+const random = new Random(SEED);
+
+/** Returns the bytes of a file with random blocks of another. */
+function blended(bytes: Buffer, others: Buffer, share: number): Buffer {
+  const result = Buffer.from(bytes);
+  for (let at = 0; at < bytes.length; at += BLOCK)
+    if (random.chance(share)) others.copy(result, at, at, at + BLOCK);
+  return result;
+}
+
+/** Overwrites a file in place. */
+const overwrite = (path: string, bytes: Buffer) => {
+  writeFileSync(path, bytes, { flag: 'r+' });
+};
+
+/** Changes to a file; `other` has the bytes of another valid snapshot of the same size. */
+const CHANGES: Readonly<Record<string, (path: string, other: Buffer) => void>> = {
+  'all of another snapshot': overwrite,
+  'the first half of another': (path, other) => {
+    overwrite(path, other.subarray(0, other.length >> 1));
+  },
+  'random blocks of another': (path, other) => {
+    overwrite(path, blended(readFileSync(path), other, 0.5));
+  },
+  'blocks of zeros': (path, { length }) => {
+    overwrite(path, blended(readFileSync(path), Buffer.alloc(length), 0.1));
+  },
+  'a truncation to one half': (path, { length }) => {
+    truncateSync(path, length >> 1);
+  },
+  'another snapshot, renamed over it': (path, other) => {
+    writeFileSync(`${path}-renamed`, other);
+    renameSync(`${path}-renamed`, path);
+  },
+  'another snapshot, appended to it': appendFileSync,
+  'its removal': (path) => {
+    rmSync(path);
+  },
+};
+
 describe('A replica with faults', () => {
-  const inFolder = folderForAll();
-  const FILE = 'north.sqlite';
-  const place = () => inFolder(`snapshots/${FILE}`);
-  let snapshots: MarkedSnapshots;
-  let replica: ReplicaUnderTest;
-  let credential: string;
-  let next = 1;
-  let live = 0;
+  const replica = markedReplicaForEach();
+  const { inFolder } = replica;
+  const faults = new LoaderFaults(inFolder);
+  const file = () => inFolder('snapshots/north.sqlite');
 
-  before(async () => {
-    snapshots = await MarkedSnapshots.build(inFolder);
-    credential = newCredential(inFolder, 'north');
-  });
-
-  async function start(environment = {}): Promise<void> {
-    replica = await ReplicaUnderTest.start(inFolder, {
-      NODE_OPTIONS: `${FAULTY_LOADER} --max-old-space-size=${HEAP_MB}`,
-      FAULT_FILE: inFolder('fault'),
-      ...environment,
-    });
-    await goLive();
+  async function start(further = {}): Promise<void> {
+    const { environment } = faults;
+    const options = `${environment.NODE_OPTIONS} --max-old-space-size=${HEAP_MB}`;
+    await replica.start({ ...environment, NODE_OPTIONS: options, ...further });
   }
 
-  /** Sets or removes the fault of the next loads. */
-  function setFault(fault?: Fault): void {
-    rmSync(inFolder('fault'), { force: true });
-    if (fault === undefined) return;
-    writeFileSync(inFolder('draft-fault'), fault);
-    renameSync(inFolder('draft-fault'), inFolder('fault'));
-  }
-
-  /** Publishes a valid snapshot, and expects it to go live: the process has recovered from the fault. */
-  async function goLive(): Promise<void> {
-    setFault();
-    const n = next++;
-    await snapshots.publish(replica, n);
-    await expectServed(n);
+  /** Waits for the outcome of the running load. */
+  function outcome(): Promise<LogLine> {
+    const { process } = replica;
+    const seen = process.log.length;
+    return Promise.race(
+      ['live', 'refused'].map((end) => process.waitForLog({ msg: `snapshot ${end}` }, seen)),
+    );
   }
 
   /** Expects every response to come from one snapshot. */
   async function expectServed(n: number, what = ''): Promise<void> {
-    for (const path of PATHS) {
-      const { status, headers, text } = await replica.request(path, credential, PREVIEW);
-      expect(status, what).to.equal(200);
-      expect(headers['service-snapshot-id'], what).to.equal(snapshotIdOf(n));
-      expect([...new Set(marksIn(text))], `${what}: ${path}`).to.deep.equal([n]);
+    for (const path of PATHS) expect(numberOf(await replica.ask(path), path), `${path}: ${what}`).to.equal(n);
+  }
+
+  /** Publishes a valid snapshot, and expects it to go live: the process has recovered from the fault. */
+  async function goLive(): Promise<void> {
+    faults.set();
+    await expectServed(await replica.publish());
+  }
+
+  describe('refuses the snapshot, serves as before, and then loads the next one, when the loader', () => {
+    for (const [fault, reason, detail] of FAILURES) {
+      it(fault, async () => {
+        await start(reason === 'timeout' ? { LOAD_TIMEOUT_SECONDS: '3' } : {});
+        faults.set(fault);
+        replica.place();
+        const line = await outcome();
+        expect(line).to.include({ msg: 'snapshot refused', reason });
+        expect(line['detail']).to.match(detail);
+        await expectServed(1);
+        const refusals = await replica.process.metric(`foyer_snapshot_refusals_total{reason="${reason}"}`);
+        expect(refusals).to.be.above(0);
+        await goLive();
+      });
     }
-    live = n;
-  }
-
-  /** Publishes a snapshot whose load has a fault, and expects a refusal, after which the process serves as before. */
-  async function expectRefused(fault: Fault, reason: string, detail: RegExp): Promise<void> {
-    setFault(fault);
-    const seen = replica.log.length;
-    snapshots.place(next++);
-    const line = await replica.waitForLog({ msg: 'snapshot refused', file: FILE }, seen);
-    expect(line['detail']).to.match(detail);
-    expect(line['reason']).to.equal(reason);
-    expect(replica.isRunning).to.equal(true);
-    await expectServed(live);
-    expect(await replica.metric(`foyer_snapshot_refusals_total{reason="${reason}"}`)).to.be.above(0);
-  }
-
-  describe('refuses the snapshot, and then loads the next one, when the loader', () => {
-    before(() => start());
-    afterEach(goLive);
-    after(() => replica.end());
-
-    for (const [fault, reason, detail] of FAILURES) it(fault, () => expectRefused(fault, reason, detail));
-  });
-
-  describe('refuses the snapshot after LOAD_TIMEOUT_SECONDS, and then loads the next one, when the loader', () => {
-    before(() => start({ LOAD_TIMEOUT_SECONDS: '3' }));
-    afterEach(goLive);
-    after(() => replica.end());
-
-    for (const fault of ENDLESS)
-      it(fault, () => expectRefused(fault, 'timeout', /^it was not loaded within 3 s$/));
   });
 
   describe(`serves only complete snapshots when the file changes during a load (seed ${SEED}):`, () => {
-    const random = new Random(SEED);
-    const WAITS: readonly Fault[] = [
-      'waits before it reads events',
-      'waits before it reads tickets',
-      'waits before it reads orders',
-      'waits before it reads offers',
-    ];
-    const blocksOf = (bytes: Buffer) => Math.ceil(bytes.length / BLOCK);
-    const halfOf = (bytes: Buffer) => blocksOf(bytes) >> 1;
-
-    function writeBlocks(path: string, bytes: Buffer, blocks: readonly number[]): void {
-      const file = openSync(path, 'r+');
-      try {
-        for (const block of blocks) {
-          const start = block * BLOCK;
-          writeSync(file, bytes, start, Math.min(BLOCK, bytes.length - start), start);
-        }
-      } finally {
-        closeSync(file);
-      }
+    /** Starts a replica, and a load that waits before it reads the content. Returns the bytes of another snapshot. */
+    async function beginLoad(fault: Fault): Promise<Buffer> {
+      await start();
+      faults.set(fault);
+      replica.place();
+      await faults.waiting();
+      // The retries of the changed file fail, so that they do not change the served data.
+      faults.set('exits at startup');
+      return readFileSync(replica.draft());
     }
-
-    /** Changes to the file; `other` has the bytes of another valid snapshot of the same size. */
-    const CHANGES: Readonly<Record<string, (path: string, other: Buffer) => void>> = {
-      'all of another snapshot': (path, other) => {
-        writeBlocks(path, other, times(blocksOf(other), Number));
-      },
-      'the first half of another': (path, other) => {
-        writeBlocks(path, other, times(halfOf(other), Number));
-      },
-      'random blocks of another': (path, other) => {
-        writeBlocks(
-          path,
-          other,
-          times(halfOf(other), () => random.below(blocksOf(other))),
-        );
-      },
-      'blocks of zeros': (path, other) => {
-        writeBlocks(
-          path,
-          Buffer.alloc(other.length),
-          times(9, () => random.below(blocksOf(other))),
-        );
-      },
-      'a truncation to one half': (path, other) => {
-        truncateSync(path, other.length >> 1);
-      },
-      'another snapshot, renamed over it': (path, other) => {
-        writeFileSync(inFolder('renamed'), other);
-        renameSync(inFolder('renamed'), path);
-      },
-      'another snapshot, appended to it': (path, other) => {
-        appendFileSync(path, other);
-      },
-      'its removal': (path) => {
-        rmSync(path);
-      },
-    };
-
-    before(() => start());
-    afterEach(goLive);
-    after(() => replica.end());
-
-    /** Starts a load that pauses before it reads the content. Returns the number of its snapshot. */
-    async function beginLoad(fault: Fault): Promise<number> {
-      rmSync(inFolder('fault') + WAITING, { force: true });
-      setFault(fault);
-      const n = next++;
-      snapshots.place(n);
-      while (!existsSync(inFolder('fault') + WAITING)) await delay(2);
-      setFault();
-      return n;
-    }
-
-    /** Resumes the load. The retries of the changed file fail, so that they do not change the served data. */
-    const resume = () => {
-      setFault('exits at startup');
-      writeFileSync(inFolder('fault') + RESUME, '');
-    };
-
-    const outcome = (seen: number) =>
-      Promise.race(
-        ['snapshot live', 'snapshot refused'].map((msg) => replica.waitForLog({ msg, file: FILE }, seen)),
-      );
 
     for (const [i, [what, change]] of Object.entries(CHANGES).entries()) {
       it(what, async () => {
-        const before = live;
         const fault = WAITS[i % WAITS.length];
-        const n = await beginLoad(fault);
-        const other = next++;
-        change(place(), readFileSync(snapshots.draft(other)));
-        const seen = replica.log.length;
-        resume();
-        const line = await outcome(seen);
-        const served = line['msg'] === 'snapshot refused' ? before : n;
-        await expectServed(served, `${what}, ${fault}: ${JSON.stringify(line)}`);
+        const other = await beginLoad(fault);
+        change(file(), other);
+        faults.resume();
+        const line = await outcome();
+        await expectServed(line['msg'] === 'snapshot refused' ? 1 : 2, `${fault}: ${JSON.stringify(line)}`);
+        await goLive();
       });
     }
 
     it('continuous writes of random blocks of either snapshot', async () => {
-      const before = live;
-      const n = await beginLoad('waits before it reads events');
-      const other = next++;
-      const contents = [readFileSync(place()), readFileSync(snapshots.draft(other))];
-      const seen = replica.log.length;
-      resume();
-      let line: Record<string, unknown> | undefined;
-      void outcome(seen).then((known) => (line = known));
+      const other = await beginLoad('waits before it reads events');
+      const own = readFileSync(file());
+      faults.resume();
+      let line: LogLine | undefined;
+      void outcome().then((known) => (line = known));
       while (line === undefined) {
-        const blocks = times(3, () => random.below(blocksOf(contents[0])));
-        writeBlocks(place(), contents[random.below(2)], blocks);
+        overwrite(file(), blended(own, other, 0.5));
         await delay(0);
       }
-      await expectServed(line['msg'] === 'snapshot refused' ? before : n);
-
+      await expectServed(line['msg'] === 'snapshot refused' ? 1 : 2);
       // The last write completes the other snapshot, which goes live.
-      setFault();
-      writeBlocks(place(), contents[1], times(blocksOf(contents[1]), Number));
-      await replica.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(other) });
-      await expectServed(other);
-    });
-
-    it('keeps serving while the snapshot folder is moved away and back', async () => {
-      const seen = replica.log.length;
-      renameSync(inFolder('snapshots'), inFolder('away'));
-      await replica.waitForLog({ msg: 'the snapshot folder cannot be read; retrying' }, seen);
-      await expectServed(live);
-      renameSync(inFolder('away'), inFolder('snapshots'));
-      await goLive();
-      expect(replica.linesOf({ msg: 'snapshot live' }, seen)).to.have.length(1);
+      faults.set();
+      overwrite(file(), other);
+      expect(await outcome()).to.include({ msg: 'snapshot live' });
+      await expectServed(3);
     });
   });
-});
 
-describe('A full disk', () => {
-  const inFolder = folderForAll();
-
-  it('fails a publication, which leaves no file, and the published one as it was', async () => {
-    const snapshots = await MarkedSnapshots.build(inFolder);
-    snapshots.place(1);
-    const before = readFileSync(inFolder('snapshots/north.sqlite'));
-    const environment = { SNAPSHOT_DIR: inFolder('snapshots'), NODE_DISABLE_COMPILE_CACHE: '1' };
-    const words = ['publish', snapshots.draft(2), '--as', 'north'];
-    // Room for half of the file.
-    const fileBlocks = before.length >> 10;
-    const { code, stderr } = await new Command('scripts/snapshot.ts', words, environment, { fileBlocks })
-      .ended;
-    expect(stderr).to.match(/EFBIG|file too large/i);
-    expect(code).to.equal(1);
-    expect(readdirSync(inFolder('snapshots'))).to.deep.equal(['north.sqlite']);
-    expect(readFileSync(inFolder('snapshots/north.sqlite')).equals(before)).to.equal(true);
+  it('serves while the snapshot folder is moved away and back', async () => {
+    await start();
+    const seen = replica.process.log.length;
+    renameSync(inFolder('snapshots'), inFolder('away'));
+    await replica.process.waitForLog({ msg: 'the snapshot folder cannot be read; retrying' });
+    await expectServed(1);
+    renameSync(inFolder('away'), inFolder('snapshots'));
+    await goLive();
+    expect(replica.process.linesOf({ msg: 'snapshot live' }, seen)).to.have.length(1);
   });
 });

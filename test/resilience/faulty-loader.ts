@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isMainThread, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { RunReader } from '../../src/snapshot/load/run-reader.ts';
+import type { InFolder } from '../support/temporary-folder.ts';
 
 /**
  * Makes loader threads fail when preloaded into a process. The file at FAULT_FILE holds the name of the fault when a
@@ -51,14 +53,42 @@ const FAULTS = {
 /** Long enough for the next snapshot to go live in the meantime. */
 const BLOCKED_SECONDS = '8';
 
-/** The option of Node that preloads this file. */
-export const FAULTY_LOADER = `--import=${import.meta.url}`;
-
 export type Fault = keyof typeof FAULTS;
 
-/** Suffixes of two files beside the fault file. The first reports that the loader waits, the second resumes it. */
-export const WAITING = '.waiting';
-export const RESUME = '.go';
+/** Suffixes of two files next to the fault file. The first reports that the loader waits, the second resumes it. */
+const WAITING = '.waiting';
+const RESUME = '.go';
+
+/** The faults of the loads of a replica. */
+export class LoaderFaults {
+  readonly #inFolder: InFolder;
+
+  constructor(inFolder: InFolder) {
+    this.#inFolder = inFolder;
+  }
+
+  /** Variables of the replica. */
+  get environment() {
+    return { NODE_OPTIONS: `--import=${import.meta.url}`, FAULT_FILE: this.#inFolder('fault') };
+  }
+
+  /** Sets or removes the fault of the next loads. */
+  set(fault?: Fault): void {
+    rmSync(this.#inFolder('fault'), { force: true });
+    if (fault === undefined) return;
+    writeFileSync(this.#inFolder('draft-fault'), fault);
+    renameSync(this.#inFolder('draft-fault'), this.#inFolder('fault'));
+  }
+
+  /** Fulfilled when a load waits. */
+  async waiting(): Promise<void> {
+    while (!existsSync(this.#inFolder('fault') + WAITING)) await delay(2);
+  }
+
+  resume(): void {
+    writeFileSync(this.#inFolder('fault') + RESUME, '');
+  }
+}
 
 /** Returns a fault: a call of `act` before the first run of a collection is read. */
 function before(collection: string, act: () => unknown): () => void {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -6,17 +6,10 @@ import { Random } from '../../scripts/sample/random.ts';
 import { snapshotIdOf } from '../support/altered-snapshot.ts';
 import { Command } from '../support/command.ts';
 import { byDepth } from '../support/depth.ts';
-import { MarkedSnapshots, marksIn } from '../support/marked-snapshots.ts';
+import { markedReplicaForEach, numberOf } from '../support/marked-replica.ts';
 import { times } from '../support/records.ts';
-import {
-  type Answer,
-  type Environment,
-  environmentIn,
-  newCredential,
-  ReplicaUnderTest,
-} from '../support/replica-under-test.ts';
-import { folderForAll, folderForEach } from '../support/temporary-folder.ts';
-import { type Fault, FAULTY_LOADER, RESUME, WAITING } from './faulty-loader.ts';
+import { environmentIn, type ReplicaUnderTest } from '../support/replica-under-test.ts';
+import { LoaderFaults } from './faulty-loader.ts';
 
 const SEED = 20_261_122;
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGKILL'] as const;
@@ -24,46 +17,20 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGKILL'] as const;
 const MOMENTS = byDepth({ short: 9, deep: 90 });
 const MOMENTS_AT_ONCE = 4;
 const PAST_START = 1.3;
+const PAGE = '/v1/tickets?perPage=20';
 /** Time in which the process is stopped, below Node's timeout of idle connections. */
 const STOPPED_MS = byDepth({ short: 1500, deep: 4000 });
 
 describe('A process', () => {
-  const inSource = folderForAll();
-  const inFolder = folderForEach();
-  let snapshots: MarkedSnapshots;
-  let credential: string;
-  let replica: ReplicaUnderTest | undefined;
-
-  before(async () => {
-    snapshots = await MarkedSnapshots.build(inSource);
-  });
-
-  beforeEach(() => {
-    snapshots.place(1, inFolder);
-    credential = newCredential(inFolder, 'north');
-  });
-
-  afterEach(() => {
-    replica?.signal('SIGKILL');
-  });
-
-  async function start(environment: Environment = {}): Promise<ReplicaUnderTest> {
-    return (replica = await ReplicaUnderTest.startReady(inFolder, environment));
-  }
-
-  /** Expects all tickets of one snapshot. */
-  function expectServed({ status, text }: Answer, n: number): void {
-    expect(status).to.equal(200);
-    expect(new Set(marksIn(text))).to.deep.equal(new Set([n]));
-  }
+  const replica = markedReplicaForEach();
+  const { inFolder } = replica;
 
   it(`that receives a signal at ${MOMENTS} moments of its start ends in order, and leaves its files unchanged (seed ${SEED})`, async () => {
     const random = new Random(SEED);
     const began = performance.now();
-    const first = await start({ THREADS: '2' });
+    await replica.start({ THREADS: '2' });
     const startMs = performance.now() - began;
-    first.signal('SIGKILL');
-    await first.ended;
+    await replica.end();
     const names = ['keys.sqlite', 'snapshots/north.sqlite'];
     const before = names.map((name) => readFileSync(inFolder(name)).toString('latin1'));
 
@@ -89,80 +56,74 @@ describe('A process', () => {
     expect(names.map((name) => readFileSync(inFolder(name)).toString('latin1'))).to.deep.equal(before);
     expect(readdirSync(inFolder('snapshots'))).to.deep.equal(['north.sqlite']);
 
-    const last = await start();
-    expectServed(await last.request('/v1/tickets?perPage=50', credential), 1);
+    await replica.start();
+    expect(numberOf(await replica.ask(PAGE))).to.equal(1);
   });
 
   describe('during a load', () => {
+    const faults = new LoaderFaults(inFolder);
+
     /** Starts a replica, and a load that waits before it reads the tickets. */
     async function startLoad(): Promise<ReplicaUnderTest> {
-      const started = await start({
-        NODE_OPTIONS: FAULTY_LOADER,
-        FAULT_FILE: inFolder('fault'),
-        SHUTDOWN_GRACE_SECONDS: '2',
-      });
-      writeFileSync(inFolder('fault'), 'waits before it reads tickets' satisfies Fault);
-      snapshots.place(2, inFolder);
-      while (!existsSync(inFolder('fault') + WAITING)) await delay(2);
-      return started;
+      const process = await replica.start({ ...faults.environment, SHUTDOWN_GRACE_SECONDS: '2' });
+      faults.set('waits before it reads tickets');
+      replica.place();
+      await faults.waiting();
+      return process;
     }
 
     it('answers requests, ends in order on SIGTERM, and loads the snapshot after its next start', async () => {
-      const loading = await startLoad();
-      expectServed(await loading.request('/v1/tickets', credential), 1);
-      loading.signal('SIGTERM');
-      await loading.waitForLog({ msg: 'stopping' });
-      expectServed(await loading.request('/v1/tickets', credential), 1);
-      expect(await loading.ended).to.include({ code: 0, signal: null, stderr: '' });
-      expectServed(await (await start()).request('/v1/tickets', credential), 2);
+      const process = await startLoad();
+      process.signal('SIGTERM');
+      await process.waitForLog({ msg: 'stopping' });
+      expect(numberOf(await replica.ask(PAGE))).to.equal(1);
+      expect(await process.ended).to.include({ code: 0, signal: null, stderr: '' });
+      await replica.start();
+      expect(numberOf(await replica.ask(PAGE))).to.equal(2);
     });
 
     it('loads the snapshot after its next start when it receives SIGKILL', async () => {
-      const loading = await startLoad();
-      loading.signal('SIGKILL');
-      expect(await loading.ended).to.include({ signal: 'SIGKILL', stderr: '' });
-      expectServed(await (await start()).request('/v1/tickets', credential), 2);
+      const process = await startLoad();
+      process.signal('SIGKILL');
+      expect(await process.ended).to.include({ signal: 'SIGKILL', stderr: '' });
+      await replica.start();
+      expect(numberOf(await replica.ask(PAGE))).to.equal(2);
     });
 
     it('swaps when the load continues after a stop of the process', async () => {
-      const loading = await startLoad();
-      loading.signal('SIGSTOP');
-      writeFileSync(inFolder('fault') + RESUME, '');
+      const process = await startLoad();
+      process.signal('SIGSTOP');
+      faults.resume();
       await delay(STOPPED_MS / 4);
-      loading.signal('SIGCONT');
-      await loading.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(2) });
-      expectServed(await loading.request('/v1/tickets', credential), 2);
+      process.signal('SIGCONT');
+      await process.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(2) });
+      expect(numberOf(await replica.ask(PAGE))).to.equal(2);
     });
   });
 
   it(`that is stopped for ${STOPPED_MS} ms and continued answers every request of that time`, async () => {
     // An empty variable has its default, so the check of overload is enabled.
-    const stopped = await start({ THREADS: '2', OVERLOAD_DELAY_MS: '' });
+    const process = await replica.start({ THREADS: '2', OVERLOAD_DELAY_MS: '' });
     const connections = times(6, () => new Agent({ keepAlive: true, maxSockets: 1 }));
-    const ask = (agent?: Agent) => stopped.request('/v1/tickets?perPage=50', credential, {}, agent);
-    const { text } = await ask();
-    const { nextPage } = JSON.parse(text) as { nextPage: string };
+    const ask = (agent?: Agent) => replica.ask(PAGE, replica.credential, agent);
+    const { nextPage } = JSON.parse((await ask()).text) as { nextPage: string };
     await Promise.all(connections.map(ask));
-    expect((await stopped.requestAdmin('/readyz')).status).to.equal(200);
 
-    stopped.signal('SIGSTOP');
+    process.signal('SIGSTOP');
     const early = connections.slice(0, 3).map(ask);
     const onNewConnections = times(3, () => ask(new Agent()));
-    snapshots.place(2, inFolder);
+    replica.place();
     await delay(STOPPED_MS);
     const late = connections.slice(3).map(ask);
-    const readiness = stopped.requestAdmin('/readyz');
-    stopped.signal('SIGCONT');
+    const readiness = process.requestAdmin('/readyz');
+    process.signal('SIGCONT');
 
-    for (const answer of await Promise.all([...early, ...onNewConnections, ...late])) {
-      const [mark] = marksIn(answer.text);
-      expect([1, 2]).to.include(mark);
-      expectServed(answer, mark);
-    }
+    for (const answer of await Promise.all([...early, ...onNewConnections, ...late]))
+      expect(numberOf(answer)).to.be.oneOf([1, 2]);
     expect((await readiness).status).to.equal(200);
-    await stopped.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(2) });
-    expectServed(await ask(), 2);
-    expectServed(await stopped.request(nextPage, credential), 1);
+    await process.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(2) });
+    expect(numberOf(await ask())).to.equal(2);
+    expect(numberOf(await replica.ask(nextPage))).to.equal(1);
     for (const agent of connections) agent.destroy();
   });
 });

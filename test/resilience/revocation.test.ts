@@ -1,14 +1,10 @@
-import { renameSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { KeysFile } from '../../src/keys/keys-file.ts';
 import { formatCredential } from '../../src/keys/credential.ts';
 import { byDepth } from '../support/depth.ts';
-import { MARK, MarkedSnapshots } from '../support/marked-snapshots.ts';
+import { MARK, markedReplicaForAll } from '../support/marked-replica.ts';
 import { inOrganization, minimalTicket, times } from '../support/records.ts';
-import { ReplicaUnderTest } from '../support/replica-under-test.ts';
-import { folderForAll } from '../support/temporary-folder.ts';
-import { snapshotIdOf } from '../support/altered-snapshot.ts';
 
 const ORGANIZATIONS = byDepth({ short: 3000, deep: 10_000 });
 const THREADS = 2;
@@ -19,34 +15,25 @@ const KEYS = byDepth({ short: 300, deep: 1500 });
 const MAX_MS = 50 + 1000;
 
 describe(`A revocation while ${ORGANIZATIONS} organizations swap under load`, () => {
-  const inFolder = folderForAll();
-  let replica: ReplicaUnderTest;
-  let keys: KeysFile;
+  const ids = times(ORGANIZATIONS, (i) => `org-${i}`);
+  const replica = markedReplicaForAll({
+    organizations: ids.map((organizationId) => ({ organizationId })),
+    tickets: ids.map((id) => inOrganization(id)(minimalTicket('t', { offerName: MARK }))),
+  });
+  const drafts: string[] = [];
 
-  before(async () => {
-    const ids = times(ORGANIZATIONS, (i) => `org-${i}`);
-    const snapshots = await MarkedSnapshots.build(inFolder, {
-      organizations: ids.map((organizationId) => ({ organizationId })),
-      tickets: ids.map((id) => inOrganization(id)(minimalTicket('t', { offerName: MARK }))),
-    });
+  before(() => {
     // Beforehand, since it blocks the clients.
-    for (let n = 1; n <= 1 + SWAPS; n++) snapshots.draft(n);
+    for (let i = 0; i < SWAPS; i++) drafts.push(replica.draft());
     // The requests with revoked keys are no attack.
-    replica = await ReplicaUnderTest.start(inFolder, { THREADS: String(THREADS), REFUSALS_PER_MINUTE: '0' });
-    keys = new KeysFile(inFolder('keys.sqlite'));
-    await publish(1);
+    return replica.start({ THREADS: String(THREADS), REFUSALS_PER_MINUTE: '0' });
   });
 
-  after(() => replica.end());
-
-  async function publish(n: number): Promise<void> {
-    renameSync(inFolder(`draft-${n}`), inFolder('snapshots/north.sqlite'));
-    await replica.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(n) });
-  }
-
-  const statusOf = async (credential: string) => (await replica.request('/v1/tickets', credential)).status;
+  const statusOf = async (credential: string) => (await replica.ask('/v1/tickets', credential)).status;
 
   it('is in force in all workers within the poll interval, and a new key afterwards', async () => {
+    const { process } = replica;
+    const keys = new KeysFile(replica.inFolder('keys.sqlite'));
     const created = times(KEYS, () => keys.create('org-7', '', new Date()));
     const [loading, ...revoked] = created.map((key) => ({ ...key, credential: formatCredential(key) }));
     while ((await statusOf(revoked[revoked.length - 1].credential)) !== 200) await delay(10);
@@ -55,7 +42,11 @@ describe(`A revocation while ${ORGANIZATIONS} organizations swap under load`, ()
       while (!done.signal.aborted) expect(await statusOf(loading.credential)).to.equal(200);
     });
     const swaps = (async () => {
-      for (let n = 2; n <= 1 + SWAPS; n++) await publish(n);
+      for (const draft of drafts) {
+        const seen = process.log.length;
+        replica.place(draft);
+        await process.waitForLog({ msg: 'snapshot live' }, seen);
+      }
     })().finally(() => {
       done.abort();
     });
@@ -63,7 +54,7 @@ describe(`A revocation while ${ORGANIZATIONS} organizations swap under load`, ()
     const operator = (async () => {
       while (!done.signal.aborted) {
         const start = performance.now();
-        expect((await replica.requestAdmin('/livez')).status).to.equal(200);
+        expect((await process.requestAdmin('/livez')).status).to.equal(200);
         adminTimes.push(performance.now() - start);
         await delay(5);
       }

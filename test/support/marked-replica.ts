@@ -5,13 +5,7 @@ import { PREVIEW, VERSION_HEADER } from '../../src/contract/releases.ts';
 import { alteredCopy, asSnapshot, producedAtOf, snapshotIdOf } from './altered-snapshot.ts';
 import { RUN_TABLES } from './digests.ts';
 import { build, type Import, type ImportRecord, writeImport } from './import-folder.ts';
-import {
-  type Answer,
-  type Environment,
-  type LogLine,
-  newCredential,
-  ReplicaUnderTest,
-} from './replica-under-test.ts';
+import { type Answer, type Environment, newCredential, ReplicaUnderTest } from './replica-under-test.ts';
 import { smallImport } from './small-import.ts';
 import { folderForAll, folderForEach, type InFolder } from './temporary-folder.ts';
 
@@ -63,9 +57,7 @@ export function numberOf({ status, headers, text }: Answer, what = ''): number {
   return n;
 }
 
-const FILE = 'north.sqlite';
-
-/** A replica over successive snapshots. The `n`th one has `n` as the mark of every record. */
+/** A replica over the successive snapshots of a file. The `n`th one has `n` as the mark of every record. */
 export class MarkedReplica {
   readonly inFolder: InFolder;
   /** The credential of a key of `north`. */
@@ -111,22 +103,14 @@ export class MarkedReplica {
   /** Renames a snapshot into the snapshot folder. */
   place(draft = this.draft()): void {
     mkdirSync(this.inFolder('snapshots'), { recursive: true });
-    renameSync(draft, this.inFolder(`snapshots/${FILE}`));
+    renameSync(draft, this.inFolder('snapshots/north.sqlite'));
   }
 
-  /** Places a snapshot, and waits until it is live. Returns the number of the latest snapshot. */
-  async publish(draft = this.draft()): Promise<number> {
-    const seen = this.process.log.length;
-    this.place(draft);
-    expect(await this.outcome(seen)).to.include({ msg: 'snapshot live' });
+  /** Places the next snapshot, and waits until it is live. Returns its number. */
+  async publish(): Promise<number> {
+    this.place();
+    await this.process.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(this.latest) });
     return this.latest;
-  }
-
-  /** Waits for the log line of the next load of the file, starting at line `seen`. */
-  outcome(seen = this.process.log.length): Promise<LogLine> {
-    return Promise.race(
-      ['snapshot live', 'snapshot refused'].map((msg) => this.process.waitForLog({ msg, file: FILE }, seen)),
-    );
   }
 
   ask(path: string, credential = this.credential, agent?: Agent): Promise<Answer> {
@@ -134,17 +118,14 @@ export class MarkedReplica {
   }
 }
 
-/**
- * Declares a folder with the first snapshot and a key for all tests of the calling suite, and ends their replica.
- * @param files the import of the snapshots
- */
+/** Declares a folder with the first snapshot and a key for all tests of the calling suite, and ends their replica. */
 export function markedReplicaForAll(files: Import = MARKED_IMPORT): MarkedReplica {
   return markedReplica(folderForAll(), before, after, files);
 }
 
 /** Declares a folder with the first snapshot and a key for each test of the calling suite, and ends its replica. */
-export function markedReplicaForEach(): MarkedReplica {
-  return markedReplica(folderForEach(), beforeEach, afterEach, MARKED_IMPORT);
+export function markedReplicaForEach(files: Import = MARKED_IMPORT): MarkedReplica {
+  return markedReplica(folderForEach(), beforeEach, afterEach, files);
 }
 
 function markedReplica(

@@ -4,164 +4,134 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { snapshotIdOf } from '../support/altered-snapshot.ts';
 import { Connection, MORTAL } from '../support/connections.ts';
-import { MARK, MARKED_IMPORT, MarkedSnapshots, marksIn } from '../support/marked-snapshots.ts';
+import { MARK, MARKED_IMPORT, markedReplicaForEach, marksIn } from '../support/marked-replica.ts';
 import { inOrganization, minimalTicket, times } from '../support/records.ts';
-import { type Environment, newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
-import { folderForAll } from '../support/temporary-folder.ts';
+import { type Environment, newCredential } from '../support/replica-under-test.ts';
 
 const THREADS = 2;
 const GRACE_SECONDS = 2;
 /** With their names some 24 MB: more than the buffers of a connection hold. */
 const TICKETS = 6000;
 const NAME = 'x'.repeat(4000);
-
-/** A stream that is not read yet. */
-class Stream {
-  readonly response: IncomingMessage;
-
-  private constructor(response: IncomingMessage) {
-    this.response = response;
-    response.on('error', () => undefined);
-  }
-
-  static async open({ origin }: ReplicaUnderTest, credential: string): Promise<Stream> {
-    const headers = { Accept: 'application/x-ndjson', Authorization: `Bearer ${credential}` };
-    const request = get(`${origin}/v1/tickets`, { agent: false, headers });
-    const [response] = (await once(request, 'response')) as [IncomingMessage];
-    // The connection of a stream that breaks off is reset.
-    request.on('error', () => undefined);
-    return new Stream(response);
-  }
-
-  get status(): number | undefined {
-    return this.response.statusCode;
-  }
-
-  /** Reads the rest. Returns the text, and whether HTTP says that it is complete. */
-  async read(): Promise<{ readonly text: string; readonly isComplete: boolean }> {
-    let text = '';
-    this.response.setEncoding('utf8').on('data', (part: string) => (text += part));
-    await new Promise((resolve) => this.response.on('close', resolve));
-    return { text, isComplete: this.response.complete };
-  }
-
-  close(): void {
-    this.response.destroy();
-  }
-}
+const RETAINED_BYTES = 'foyer_store_bytes_held{state="retained"}';
 
 describe('Streams', () => {
-  const inFolder = folderForAll();
-  let replica: ReplicaUnderTest;
-  let credential: string;
-  let otherCredential: string;
-  let snapshots: MarkedSnapshots;
-  let latest = 1;
-
-  before(async () => {
-    const tickets = times(TICKETS, (i) =>
+  const replica = markedReplicaForEach({
+    ...MARKED_IMPORT,
+    tickets: times(TICKETS, (i) =>
       inOrganization('north')(minimalTicket(`tkt_${i}`, { offerName: MARK, priceLabel: NAME })),
-    );
-    snapshots = await MarkedSnapshots.build(inFolder, { ...MARKED_IMPORT, tickets });
-    snapshots.place(latest);
-    credential = newCredential(inFolder, 'north');
-    otherCredential = newCredential(inFolder, 'north');
+    ),
   });
 
-  beforeEach(() => start());
-
-  afterEach(() => {
-    replica.signal('SIGKILL');
-  });
-
-  async function start(environment: Environment = {}): Promise<void> {
-    replica = await ReplicaUnderTest.startReady(inFolder, {
+  const start = (environment: Environment = {}) =>
+    replica.start({
       THREADS: String(THREADS),
       NODE_OPTIONS: MORTAL,
       SHUTDOWN_GRACE_SECONDS: String(GRACE_SECONDS),
       ...environment,
     });
+
+  /** Requests a stream, which is not read yet. */
+  async function open(credential = replica.credential): Promise<IncomingMessage> {
+    const headers = { Accept: 'application/x-ndjson', Authorization: `Bearer ${credential}` };
+    const request = get(`${replica.process.origin}/v1/tickets`, { agent: false, headers });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    // The connection of a stream that breaks off is reset.
+    for (const emitter of [request, response]) emitter.on('error', () => undefined);
+    return response;
   }
 
-  const publish = () => snapshots.publish(replica, ++latest);
-
   /** Opens two streams, which is the limit of a key. */
-  const openTwo = async () => [
-    await Stream.open(replica, credential),
-    await Stream.open(replica, credential),
-  ];
+  const openTwo = async () => [await open(), await open()];
 
-  const openStreams = (count: number) => replica.waitForMetric('foyer_streams_open', count);
+  /** Reads the rest. Returns the text, and whether HTTP says that it is complete. */
+  async function read(stream: IncomingMessage): Promise<{ text: string; isComplete: boolean }> {
+    let text = '';
+    stream.setEncoding('utf8').on('data', (part: string) => (text += part));
+    await new Promise((resolve) => stream.on('close', resolve));
+    return { text, isComplete: stream.complete };
+  }
+
+  /** Expects all records of the `n`th snapshot, each once. */
+  async function expectWhole(stream: IncomingMessage, n: number): Promise<void> {
+    const { text, isComplete } = await read(stream);
+    expect(isComplete).to.equal(true);
+    expect(stream.headers['service-snapshot-id']).to.equal(snapshotIdOf(n));
+    expect(new Set(marksIn(text))).to.deep.equal(new Set([n]));
+    expect(text.match(/"ticketId"/g)).to.have.length(TICKETS);
+    expect(new Set(text.match(/"ticketId":"[^"]*"/g)).size).to.equal(TICKETS);
+  }
+
+  async function expectIncomplete(stream: IncomingMessage): Promise<void> {
+    expect((await read(stream)).isComplete).to.equal(false);
+  }
 
   it('are two at a time for each key over all threads; a third gets 429 until one has ended', async () => {
+    const other = newCredential(replica.inFolder, 'north');
+    const process = await start();
     for (let round = 0; round < 3; round++) {
-      const [first, second] = await openTwo();
-      expect([first.status, second.status]).to.deep.equal([200, 200]);
+      const streams = [...(await openTwo()), await open(other)];
+      expect(streams.map(({ statusCode }) => statusCode)).to.deep.equal([200, 200, 200]);
       for (let i = 0; i < 4; i++) {
-        const third = await Stream.open(replica, credential);
-        expect(third.status).to.equal(429);
-        expect(third.response.headers).to.include({ 'retry-after': '5' });
-        expect((await third.read()).text).to.include('streams');
+        const further = await open();
+        expect(further.statusCode).to.equal(429);
+        expect(further.headers).to.include({ 'retry-after': '5' });
+        expect((await read(further)).text).to.include('streams');
       }
-      expect(await replica.request('/v1/tickets', credential)).to.have.property('status', 200);
-      const ofOther = await Stream.open(replica, otherCredential);
-      expect(ofOther.status).to.equal(200);
-      await openStreams(3);
-      for (const stream of [first, second, ofOther]) stream.close();
-      await openStreams(0);
+      expect(await replica.ask('/v1/tickets')).to.have.property('status', 200);
+      await process.waitForMetric('foyer_streams_open', 3);
+      for (const stream of streams) stream.destroy();
+      await process.waitForMetric('foyer_streams_open', 0);
     }
-    await replica.waitForMetric('foyer_requests_over_stream_limit_total', 12);
+    await process.waitForMetric('foyer_requests_over_stream_limit_total', 12);
   });
 
   it('keep to their snapshot when newer data goes live', async () => {
-    const stream = await Stream.open(replica, credential);
-    const n = latest;
-    await publish();
-    const { text, isComplete } = await stream.read();
-    expect(isComplete).to.equal(true);
-    expect(stream.response.headers['service-snapshot-id']).to.equal(snapshotIdOf(n));
-    const marks = marksIn(text);
-    expect([marks.length, ...new Set(marks)]).to.deep.equal([TICKETS, n]);
-    expect(new Set(text.match(/"ticketId":"[^"]*"/g)).size).to.equal(TICKETS);
+    await start();
+    const stream = await open();
+    await replica.publish();
+    await expectWhole(stream, 1);
   });
 
-  it('keep their data until they end, and break off when it is released', async () => {
-    const retained = await Stream.open(replica, credential);
-    await publish();
-    expect(await replica.metric('foyer_store_bytes_held{state="retained"}')).to.be.greaterThan(0);
-    retained.close();
-    await replica.waitForMetric('foyer_store_bytes_held{state="retained"}', 0);
-    replica.signal('SIGKILL');
-    await start({ SNAPSHOT_RETAIN_SECONDS: '0' });
-    const released = await Stream.open(replica, credential);
-    await publish();
-    // Although its client does not read.
-    await replica.waitForMetric('foyer_streams_open', 0);
-    expect((await released.read()).isComplete).to.equal(false);
+  it('keep their data until they end', async () => {
+    const process = await start();
+    const stream = await open();
+    await replica.publish();
+    expect(await process.metric(RETAINED_BYTES)).to.be.greaterThan(0);
+    stream.destroy();
+    await process.waitForMetric(RETAINED_BYTES, 0);
+  });
+
+  it('break off when their data is released, although their client does not read', async () => {
+    const process = await start({ SNAPSHOT_RETAIN_SECONDS: '0' });
+    const stream = await open();
+    await replica.publish();
+    await process.waitForMetric('foyer_streams_open', 0);
+    await expectIncomplete(stream);
   });
 
   it('do not look complete when their worker ends, and no longer count', async () => {
+    const process = await start();
     const streams = await openTwo();
     // The system assigns a connection to a worker, so this ends workers until those of the streams have ended.
-    for (let ended = 1; (await replica.metric('foyer_streams_open')) > 0; ended++) {
-      const connection = new Connection(replica);
+    for (let ended = 1; (await process.metric('foyer_streams_open')) > 0; ended++) {
+      const connection = new Connection(process);
       await connection.kill();
       connection.close();
-      while ((await replica.metric('foyer_threads_replaced_total')) < ended) await delay(20);
-      while ((await replica.metric('foyer_threads')) < THREADS) await delay(20);
+      while ((await process.metric('foyer_threads_replaced_total')) < ended) await delay(20);
+      await process.waitForMetric('foyer_threads', THREADS);
     }
-    for (const stream of streams) expect((await stream.read()).isComplete).to.equal(false);
-    const { text, isComplete } = await (await Stream.open(replica, credential)).read();
-    expect([marksIn(text).length, isComplete]).to.deep.equal([TICKETS, true]);
+    await Promise.all(streams.map(expectIncomplete));
+    await expectWhole(await open(), 1);
   });
 
   it('may end within the grace of a shutdown, and do not look complete after it', async () => {
-    const [read, unread] = await openTwo();
-    replica.signal('SIGTERM');
-    await replica.waitForLog({ msg: 'stopping' });
-    const whole = await read.read();
-    expect([marksIn(whole.text).length, whole.isComplete]).to.deep.equal([TICKETS, true]);
-    expect(await replica.ended).to.include({ code: 0, stderr: '' });
-    expect((await unread.read()).isComplete).to.equal(false);
+    const process = await start();
+    const [first, unread] = await openTwo();
+    process.signal('SIGTERM');
+    await process.waitForLog({ msg: 'stopping' });
+    await expectWhole(first, 1);
+    expect(await process.ended).to.include({ code: 0, stderr: '' });
+    await expectIncomplete(unread);
   });
 });
