@@ -1,36 +1,29 @@
 import { expect } from 'chai';
-import { main } from '../../../scripts/snapshot.ts';
 import { diffSnapshots } from '../../../scripts/diff/diff-snapshots.ts';
 import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
-import { runHere } from '../../support/command.ts';
-import { folderForAll } from '../../support/temporary-folder.ts';
 import { build, writeImport } from '../../support/import-folder.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
+import { SnapshotCommand } from '../snapshot-command.ts';
 
 describe('npm run snapshot -- diff', () => {
-  const folder = folderForAll();
-  const earlier = () => folder('earlier.sqlite');
-  const later = () => folder('later.sqlite');
-  const diff = (...parameters: readonly string[]) => runHere(main, ['diff', ...parameters]);
+  const command = new SnapshotCommand();
+  const earlier = () => command.folder('good.sqlite');
+  const later = () => command.folder('later.sqlite');
 
   before(async () => {
-    writeImport(folder('import'), SMALL_IMPORT);
-    await build(folder('import'), earlier());
-    writeImport(folder('import'), {
+    writeImport(command.folder('later'), {
       ...SMALL_IMPORT,
       organizations: [...SMALL_IMPORT.organizations, { organizationId: 'east' }],
       tickets: SMALL_IMPORT.tickets.map((ticket, i) =>
         ticket['organizationId'] === 'south' && i % 2 === 0 ? { ...ticket, ticketId: `new "${i}"` } : ticket,
       ),
     });
-    await build(folder('import'), later());
+    await build(command.folder('later'), later());
   });
 
   it('prints the changed organizations, their counts, and the first ids of each kind', async () => {
-    const { code, stdout, stderr } = await diff(earlier(), later());
-    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     const { snapshotId, producedAt } = inspectSnapshot(earlier());
-    expect(stdout)
+    expect(await command.outputOf('diff @good.sqlite @later.sqlite'))
       .to.include(`from snapshot ${snapshotId}, produced at ${producedAt}\n`)
       .and.include(`to   snapshot ${inspectSnapshot(later()).snapshotId}, `)
       .and.include('organizations: 1 added, 0 removed, 1 changed, 1 unchanged\n')
@@ -46,29 +39,26 @@ describe('npm run snapshot -- diff', () => {
   });
 
   it('prints all ids with --all', async () => {
-    const { stdout } = await diff('--all', earlier(), later());
-    expect(stdout)
+    expect(await command.outputOf('diff --all @good.sqlite @later.sqlite'))
       .to.match(/\n {2}tickets removed \(30\):\n( {4}"tkt_\d+"\n){30}/)
       .and.not.include('more');
   });
 
   it('prints the same as one JSON object with --json', async () => {
-    const { stdout } = await diff('--json', earlier(), later());
+    const stdout = await command.outputOf('diff --json @good.sqlite @later.sqlite');
     expect(JSON.parse(stdout)).to.deep.equal(diffSnapshots(earlier(), later()));
   });
 
   it('reports equal snapshots as unchanged', async () => {
-    const { code, stdout } = await diff(earlier(), earlier());
-    expect(code).to.equal(0);
-    expect(stdout).to.match(/\norganizations: 0 added, 0 removed, 0 changed, 2 unchanged\n$/);
+    expect(await command.outputOf('diff @good.sqlite @good.sqlite')).to.match(
+      /\norganizations: 0 added, 0 removed, 0 changed, 2 unchanged\n$/,
+    );
   });
 
-  it('exits with 1 for a file of another kind, and with 2 for a missing file name', async () => {
-    expect(await diff(earlier(), folder('import/tickets.ndjson'))).to.deep.include({
-      code: 1,
-      stdout: '',
-      stderr: `${folder('import/tickets.ndjson')}: it is not an SQLite database\n`,
-    });
-    expect((await diff(earlier())).code).to.equal(2);
+  it('refuses a file of another kind, and a missing file name', async () => {
+    expect(await command.refusalOf('diff @good.sqlite @import/tickets.ndjson')).to.equal(
+      `${command.folder('import/tickets.ndjson')}: it is not an SQLite database\n`,
+    );
+    expect(await command.refusalOf('diff @good.sqlite', {}, 2)).to.include('missing required argument');
   });
 });

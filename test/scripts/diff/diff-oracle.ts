@@ -15,32 +15,27 @@ export interface Side {
 type Texts = ReadonlyMap<string, string>;
 
 export function differences(before: Side, after: Side): OrganizationDiff[] {
-  const [earlier, later] = [before, after].map(({ image }) => Object.keys(digestsOf(image)));
-  return [...new Set([...earlier, ...later])].sort().map((organizationId): OrganizationDiff => {
-    const a = (collection: CollectionName) => textsOf(before, organizationId, collection);
-    const b = (collection: CollectionName) => textsOf(after, organizationId, collection);
-    if (!later.includes(organizationId))
-      return { organizationId, state: 'removed', before: byCollection(({ name }) => a(name).size) };
-    if (!earlier.includes(organizationId))
-      return { organizationId, state: 'added', after: byCollection(({ name }) => b(name).size) };
-    const records = byCollection(({ name }) => changes(a(name), b(name)));
-    if (haveSameDigest(before, after, organizationId) && Object.values(records).every(isEmpty))
-      return { organizationId, state: 'unchanged' };
-    const counts = {
-      before: byCollection(({ name }) => a(name).size),
-      after: byCollection(({ name }) => b(name).size),
-    };
-    return { organizationId, state: 'changed', ...counts, records };
-  });
-}
-
-function haveSameDigest(before: Side, after: Side, organizationId: string): boolean {
-  const [a, b] = [before, after].map(({ image }) => digestsOf(image)[organizationId]);
-  return a === b;
-}
-
-function isEmpty({ added, changed, removed }: RecordsDiff): boolean {
-  return added.length + changed.length + removed.length === 0;
+  const [earlier, later] = [before, after].map(({ image }) => digestsOf(image));
+  const counts = (side: Side, organizationId: string) =>
+    byCollection(({ name }) => textsOf(side, organizationId, name).size);
+  return Object.keys({ ...earlier, ...later })
+    .sort()
+    .map((organizationId): OrganizationDiff => {
+      if (!(organizationId in later))
+        return { organizationId, state: 'removed', before: counts(before, organizationId) };
+      if (!(organizationId in earlier))
+        return { organizationId, state: 'added', after: counts(after, organizationId) };
+      if (earlier[organizationId] === later[organizationId]) return { organizationId, state: 'unchanged' };
+      return {
+        organizationId,
+        state: 'changed',
+        before: counts(before, organizationId),
+        after: counts(after, organizationId),
+        records: byCollection(({ name }) =>
+          changes(textsOf(before, organizationId, name), textsOf(after, organizationId, name)),
+        ),
+      };
+    });
 }
 
 function changes(before: Texts, after: Texts): RecordsDiff {
@@ -54,14 +49,12 @@ function changes(before: Texts, after: Texts): RecordsDiff {
 
 /** Returns each record of a collection as JSON text, with its imported fields, by id in list order. */
 function textsOf({ image, files }: Side, organizationId: string, collection: CollectionName): Texts {
-  const belongs = (line: ImportRecord) => line['organizationId'] === organizationId;
+  const lineOf = (file: 'sessions' | 'offers', field: string, id: string) =>
+    files[file].find((line) => line['organizationId'] === organizationId && line[field] === id);
   const importedFields = (id: string): unknown => {
-    if (collection === 'sessions')
-      return files.sessions.find((line) => belongs(line) && line['id'] === id)?.['eventId'];
-    if (collection === 'offers')
-      return [files.offers.find((line) => belongs(line) && line['offerId'] === id)?.['heldByEventIds']]
-        .flat()
-        .sort();
+    if (collection === 'sessions') return lineOf('sessions', 'id', id)?.['eventId'];
+    // The events of an offer have no order.
+    if (collection === 'offers') return [lineOf('offers', 'offerId', id)?.['heldByEventIds']].flat().sort();
     return undefined;
   };
   const records = recordsOf(organizationOf(image, organizationId)[collection]);
