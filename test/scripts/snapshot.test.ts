@@ -180,6 +180,8 @@ describe('npm run snapshot', () => {
           [command, 2, /missing required argument 'file'/],
         ] as const,
     ),
+    ['diff @good.sqlite @import/events.ndjson', 1, /events\.ndjson: it is not an SQLite database/],
+    ['diff @good.sqlite', 2, /missing required argument 'after'/],
     ['verify @damaged.sqlite', 1, /damaged\.sqlite: .* does not match its digest/],
     ['verify a b', 2, /too many arguments/],
     ['rebuild', 2, /unknown command 'rebuild'/],

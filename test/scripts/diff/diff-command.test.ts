@@ -54,11 +54,4 @@ describe('npm run snapshot -- diff', () => {
       /\norganizations: 0 added, 0 removed, 0 changed, 2 unchanged\n$/,
     );
   });
-
-  it('refuses a file of another kind, and a missing file name', async () => {
-    expect(await command.refusalOf('diff @good.sqlite @import/tickets.ndjson')).to.equal(
-      `${command.folder('import/tickets.ndjson')}: it is not an SQLite database\n`,
-    );
-    expect(await command.refusalOf('diff @good.sqlite', {}, 2)).to.include('missing required argument');
-  });
 });
