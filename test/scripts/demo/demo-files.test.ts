@@ -5,11 +5,8 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  statSync,
-  truncateSync,
   writeFileSync,
 } from 'node:fs';
-import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { demoCredential } from '../../../scripts/demo/demo-credential.ts';
 import { DemoSample } from '../../../scripts/demo/demo-sample.ts';
@@ -23,42 +20,26 @@ import { build, writeImport } from '../../support/import-folder.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 import { folderForAll, folderForEach } from '../../support/temporary-folder.ts';
 
-/** The ways in which a file of the demo may be bad. */
-const DAMAGES: Readonly<Record<string, (path: string) => void>> = {
-  'is empty': (path) => {
-    writeFileSync(path, '');
-  },
-  'is truncated': (path) => {
-    truncateSync(path, statSync(path).size / 2);
-  },
-  'is garbage': (path) => {
-    writeFileSync(path, 'garbage'.repeat(1000));
-  },
-  'belongs to another application': (path) => {
-    rmSync(path);
-    new Database(path).exec('CREATE TABLE notes (text)').close();
-  },
-  'has another format version': (path) => {
-    const database = new Database(path);
-    database.pragma('user_version = 7');
-    database.close();
-  },
-  'has a journal': (path) => {
-    writeFileSync(`${path}-journal`, 'interrupted');
-  },
+/** The faults of a file of the demo. An SQLite header has the version of the format at 60, and the application at 68. */
+const DAMAGES: Readonly<Record<string, (bytes: Buffer) => string | Buffer>> = {
+  'is empty': () => '',
+  'is truncated': (bytes) => bytes.subarray(0, bytes.length / 2),
+  'is garbage': () => 'garbage'.repeat(1000),
+  'has another format version': (bytes) => bytes.fill(7, 60, 64),
+  'belongs to another application': (bytes) => bytes.fill(7, 68, 72),
 };
 
-/** Runs work of the demo. Returns its outcome, and what it printed on standard error. */
-async function captured<T>(work: () => T | Promise<T>): Promise<{ result: T | Error; stderr: string }> {
-  const outcome: { result?: T | Error } = {};
+/** Runs work of the demo. Returns its result or refusal, and what it printed on standard error. */
+async function captured(work: () => unknown): Promise<{ result: unknown; stderr: string }> {
+  let result: unknown;
   const { stderr } = await runHere(async () => {
-    outcome.result = await Promise.try(work).catch((error: unknown) => {
+    result = await Promise.try(work).catch((error: unknown) => {
       if (error instanceof Refused) return error;
       throw error;
     });
     return 0;
   }, []);
-  return { result: outcome.result as T | Error, stderr };
+  return { result, stderr };
 }
 
 function expectRefusal(result: unknown, message: RegExp): void {
@@ -83,29 +64,29 @@ describe('The snapshot of the demo', () => {
   });
 
   for (const [fault, damage] of Object.entries(DAMAGES)) {
-    it(`is replaced if it ${fault}, once the demo created it`, async () => {
+    it(`is replaced if it ${fault}, but only where the demo created it`, async () => {
+      await makeSnapshot(path());
+      const bytes = damage(readFileSync(path()));
+      writeFileSync(path(), bytes);
+      const { result: refusal, stderr: silence } = await prepare();
+      expectRefusal(refusal, /unset SNAPSHOT_DIR/);
+      expect(silence).to.equal('');
+      expect(readFileSync(path())).to.deep.equal(Buffer.from(bytes));
+
+      rmSync(path());
       await prepare();
-      damage(path());
+      writeFileSync(path(), bytes);
       const { result, stderr } = await prepare();
       expect(result).to.deep.equal(inspectSnapshot(source('sample.sqlite')));
       expect(stderr).to.match(/^The demo replaces \S+demo\.sqlite: .*\.\n$/);
       expect(await prepare()).to.include({ stderr: '' });
     });
-
-    it(`is left as it is if it ${fault}, where the demo did not create it`, async () => {
-      await makeSnapshot(path());
-      damage(path());
-      const bytes = readFileSync(path());
-      const { result, stderr } = await prepare();
-      expectRefusal(result, /unset SNAPSHOT_DIR/);
-      expect(stderr).to.equal('');
-      expect(readFileSync(path()).equals(bytes)).to.equal(true);
-    });
   }
 
-  it('is replaced in the folder that belongs to the demo, without a mark of it', async () => {
-    writeFileSync(path(), '');
-    expect((await prepare(inFolder(''))).stderr).to.include('the file is empty');
+  it('is replaced with its journal in the folder that belongs to the demo, without a mark of it', async () => {
+    await makeSnapshot(path());
+    writeFileSync(`${path()}-journal`, 'interrupted');
+    expect((await prepare(inFolder(''))).stderr).to.include('a -journal file exists');
     expect(inspectSnapshot(path()).organizations).to.have.length(2);
   });
 
@@ -160,15 +141,13 @@ describe('The key of the demo', () => {
     });
   }
 
-  for (const [fault, damage] of Object.entries(DAMAGES).slice(0, 4)) {
-    it(`is new if the keys file ${fault}, once the demo created that`, async () => {
-      await credential();
-      damage(path());
-      const { result, stderr } = await credential();
-      expect(stateOf(result)).to.equal('valid');
-      expect(stderr).to.match(/^The demo replaces \S+keys\.sqlite: .*\.\n$/);
-    });
-  }
+  it('is new if the keys file is damaged, once the demo created that', async () => {
+    await credential();
+    writeFileSync(path(), 'garbage');
+    const { result, stderr } = await credential();
+    expect(stateOf(result)).to.equal('valid');
+    expect(stderr).to.match(/^The demo replaces \S+keys\.sqlite: .*\.\n$/);
+  });
 
   it('is not added to a keys file that the demo did not create, sound or damaged', async () => {
     mkdirSync(inFolder('keys'));
