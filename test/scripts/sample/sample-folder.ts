@@ -13,11 +13,6 @@ export interface Sample {
   readonly offers: ReturnType<typeof offerRecords>;
 }
 
-export type Offer = Sample['offers'][number];
-export type TicketOffer = Extract<Offer, { type: 'TICKET' }>;
-export type ProductOffer = Extract<Offer, { type: 'PRODUCT' }>;
-export type BundleOffer = Extract<Offer, { type: 'BUNDLE' }>;
-
 export const FILES = ['events', 'offers', 'orders', 'organizations', 'sessions', 'tickets'].map(
   (kind) => `${kind}.ndjson`,
 );
@@ -38,26 +33,4 @@ export async function readSample(folder: string): Promise<Sample> {
     orders: await read('orders'),
     offers: await read('offers'),
   };
-}
-
-/** Returns the records by key. @throws if two have the same key */
-export function byKey<T>(records: readonly T[], keyOf: (record: T) => string): Map<string, T> {
-  const map = new Map<string, T>();
-  for (const record of records) {
-    const key = keyOf(record);
-    if (map.has(key)) throw new Error(`duplicate ${key}`);
-    map.set(key, record);
-  }
-  return map;
-}
-
-export function found<T>(map: ReadonlyMap<string, T>, key: string): T {
-  const value = map.get(key);
-  if (value === undefined) throw new Error(`no ${key}`);
-  return value;
-}
-
-/** Returns the records of each key, in their order. */
-export function grouped<T>(records: readonly T[], keyOf: (record: T) => string): Map<string, T[]> {
-  return Map.groupBy(records, keyOf);
 }
