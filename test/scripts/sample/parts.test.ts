@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { sessionStarts, ZoneClock } from '../../../scripts/sample/clock.ts';
+import { sessionStarts } from '../../../scripts/sample/clock.ts';
 import { percentOf, taxWithin } from '../../../scripts/sample/money.ts';
 import { sharesOf } from '../../../scripts/sample/organizations.ts';
 import type { Seating } from '../../../scripts/sample/profile.ts';
@@ -26,17 +26,6 @@ describe('Shares', () => {
       }),
       { seed: 1 },
     );
-  });
-});
-
-describe('A zone clock', () => {
-  it('follows the offset of its time zone, including half hours', () => {
-    const stJohns = new ZoneClock('America/St_Johns');
-    expect(stJohns.write(seconds('2026-03-08T05:29:59Z'))).to.equal('2026-03-08T01:59:59-03:30');
-    expect(stJohns.write(seconds('2026-03-08T05:30:00Z'))).to.equal('2026-03-08T03:00:00-02:30');
-    const paris = new ZoneClock('Europe/Paris');
-    expect(paris.write(seconds('2026-10-25T00:59:59Z'), '.25')).to.equal('2026-10-25T02:59:59.25+02:00');
-    expect(paris.write(seconds('2026-10-25T01:00:00Z'), '.25')).to.equal('2026-10-25T02:00:00.25+01:00');
   });
 });
 

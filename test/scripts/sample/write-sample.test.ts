@@ -1,8 +1,9 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { FolderInUse } from '../../../scripts/sample/import-folder.ts';
-import { DEFAULT_SAMPLE, type WriteOptions, writeSample } from '../../../scripts/sample/write-sample.ts';
+import { DEFAULT_SAMPLE } from '../../../scripts/sample/sample-options.ts';
+import { type WriteOptions, writeSample } from '../../../scripts/sample/write-sample.ts';
+import { refusalOf } from '../../support/refusal.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 import { FILES, readSample } from './sample-folder.ts';
 
@@ -38,15 +39,13 @@ describe('writeSample', () => {
       });
       const sample = await readSample(output);
       expect(counts).to.include({ organizations, events, tickets });
-      expect(sample.organizations.map(({ name }) => name)).to.have.length(organizations);
-      expect(new Set(sample.organizations.map(({ organizationId }) => organizationId))).to.have.length(
-        organizations,
-      );
-      expect(sample.events).to.have.length(events);
-      expect(sample.tickets).to.have.length(tickets);
-      expect(sample.sessions).to.have.length(counts.sessions);
-      expect(sample.orders).to.have.length(counts.orders);
-      expect(sample.offers).to.have.length(counts.offers);
+      const names = new Set(sample.organizations.map(({ organizationId }) => organizationId));
+      expect(names).to.have.length(organizations);
+      const lines = Object.entries(sample).map(([kind, records]: [string, unknown[]]) => [
+        kind,
+        records.length,
+      ]);
+      expect(Object.fromEntries(lines)).to.deep.equal(counts);
     });
   }
 
@@ -71,42 +70,27 @@ describe('writeSample', () => {
     expect((await readdir(output)).sort()).to.deep.equal(FILES);
   });
 
-  it('refuses a folder with other files, and leaves it unchanged', async () => {
-    const output = inFolder('foreign');
-    await mkdir(output);
-    await writeFile(join(output, 'tickets.ndjson.gz'), 'precious');
-    const error = await failureOf(writeSample({ ...small, output }));
-    expect(error).to.be.instanceOf(FolderInUse);
-    expect(String(error)).to.include('tickets.ndjson.gz').and.include('new or empty folder');
-    expect(await readdir(output)).to.deep.equal(['tickets.ndjson.gz']);
-  });
-
   it('leaves no file behind when it fails', async () => {
     const output = inFolder('broken');
     const onProgress = () => {
-      throw new Error('stop');
+      throw new RangeError('stop');
     };
-    expect(String(await failureOf(writeSample({ ...small, tickets: 3000, output, onProgress })))).to.include(
-      'stop',
-    );
+    await refusalOf(writeSample({ ...small, tickets: 3000, output, onProgress }), RangeError);
     expect(await readdir(output)).to.deep.equal([]);
   });
 
-  for (const [name, value] of [
-    ['organizations', 0],
-    ['events', 1.5],
-    ['tickets', NaN],
-    ['seed', -1],
-    ['seed', 2 ** 32],
-    ['now', '2026-02-30'],
-    ['now', '21.11.2026'],
-  ] as const) {
-    it(`refuses ${name} ${value} with the rule`, async () => {
-      const error = await failureOf(writeSample({ ...small, output: inFolder('never'), [name]: value }));
-      expect(error).to.be.instanceOf(RangeError);
-      expect(String(error)).to.match(new RegExp(`${name} must be a (whole number from|calendar date)`));
-    });
-  }
+  it('refuses an option with its name and the rule', async () => {
+    for (const [name, value] of [
+      ['organizations', 0],
+      ['events', 1.5],
+      ['tickets', NaN],
+      ['seed', 2 ** 32],
+      ['now', '2026-02-30'],
+    ] as const) {
+      const { message } = await refusalOf(write('never', { [name]: value }), RangeError);
+      expect(message).to.match(new RegExp(`^${name} must be a (whole number from|calendar date)`));
+    }
+  });
 });
 
 describe('data/sample', () => {
@@ -127,11 +111,4 @@ async function bytesOf(path: string): Promise<Record<string, string>> {
   const names = (await readdir(path)).sort();
   const texts = await Promise.all(names.map((name) => readFile(join(path, name), 'utf8')));
   return Object.fromEntries(names.map((name, position) => [name, texts[position]]));
-}
-
-async function failureOf(promise: Promise<unknown>): Promise<unknown> {
-  return promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 }
