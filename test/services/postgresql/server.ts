@@ -1,32 +1,26 @@
-import { type ChildProcessByStdio, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcessByStdio, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdirSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { DEFAULT_SAMPLE } from '../../../scripts/sample/sample-options.ts';
+import { writeSample } from '../../../scripts/sample/write-sample.ts';
 import { INHERITED, ROOT } from '../../support/command.ts';
 import type { InFolder } from '../../support/temporary-folder.ts';
 
 const PROGRAMS = '/usr/lib/postgresql/15/bin';
 export const EXAMPLE = join(ROOT, 'examples/postgresql');
 
-/** A server on a socket in a temporary folder, without TCP, and its empty database `ticketing`. */
+/** A server on a socket in a temporary folder, without TCP, and the database of the example in it. */
 export class DatabaseServer {
   /** The variables by which clients find the database. */
   readonly environment: Readonly<Record<string, string>>;
-  readonly #process: ChildProcessByStdio<null, null, Readable>;
+  readonly #pid: number;
 
-  private constructor(
-    folder: string,
-    process: ChildProcessByStdio<null, null, Readable>,
-    database = 'ticketing',
-  ) {
-    this.#process = process;
-    this.environment = { PGHOST: folder, PGUSER: 'foyer', PGDATABASE: database };
-  }
-
-  static async start(inFolder: InFolder): Promise<DatabaseServer> {
+  /** Starts a server with an empty database. */
+  constructor(inFolder: InFolder) {
     const folder = inFolder('postgresql');
     mkdirSync(folder);
     const owner = ownerOfServer();
@@ -34,37 +28,29 @@ export class DatabaseServer {
       chmodSync(inFolder(''), 0o711);
       chownSync(folder, owner.uid, owner.gid);
     }
-    const options = { cwd: folder, env: { ...INHERITED, LC_ALL: 'C.UTF-8' }, ...owner };
-    const data = join(folder, 'data');
-    const initialization = ['-D', data, '-U', 'foyer', '-A', 'trust', '-E', 'UTF8', '--no-sync'];
-    execFileSync(join(PROGRAMS, 'initdb'), initialization, { ...options, stdio: 'pipe' });
-    const settings = ['listen_addresses=', `unix_socket_directories=${folder}`, 'fsync=off', 'jit=off'];
-    const server = spawn(
-      join(PROGRAMS, 'postgres'),
-      ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
-      { ...options, stdio: ['ignore', 'ignore', 'pipe'] },
-    );
-    await readyLine(server.stderr);
-    server.stderr.resume();
-    const { environment } = new DatabaseServer(folder, server, 'postgres');
-    execFileSync('psql', ['-qc', 'CREATE DATABASE ticketing'], { env: { ...INHERITED, ...environment } });
-    return new DatabaseServer(folder, server);
+    this.environment = { PGHOST: folder, PGUSER: 'foyer', PGDATABASE: 'postgres' };
+    const run = (program: string, ...parameters: readonly string[]) => {
+      const options = { cwd: folder, env: { ...INHERITED, LC_ALL: 'C.UTF-8' }, ...owner };
+      execFileSync(join(PROGRAMS, program), ['-D', 'data', ...parameters], { ...options, stdio: 'ignore' });
+    };
+    run('initdb', '-U', 'foyer', '-A', 'trust', '-E', 'UTF8', '--no-sync');
+    const settings = `-c listen_addresses= -c unix_socket_directories=${folder} -c fsync=off -c jit=off`;
+    run('pg_ctl', 'start', '--wait', '--silent', '--log=log', '--options', settings);
+    this.#pid = parseInt(readFileSync(join(folder, 'data/postmaster.pid'), 'utf8'));
+  }
+
+  /** Creates the tables, views and triggers of the example, and loads a sample. Its import folder is `sample`. */
+  async load(inFolder: InFolder, size: { readonly events: number; readonly tickets: number }): Promise<void> {
+    for (const name of ['schema', 'views', 'changes']) await this.psql(['-f', join(EXAMPLE, `${name}.sql`)]);
+    await writeSample({ ...DEFAULT_SAMPLE, organizations: 2, ...size, output: inFolder('sample') });
+    await this.psql(['-f', join(EXAMPLE, 'load.sql')], inFolder('sample'));
   }
 
   /** Runs psql with these arguments. Returns its output. */
   async psql(args: readonly string[], cwd = ROOT): Promise<string> {
-    const client = spawn('psql', ['--no-psqlrc', '--quiet', '-v', 'ON_ERROR_STOP=1', ...args], {
-      cwd,
-      env: { ...INHERITED, ...this.environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const [stdout, stderr] = await Promise.all([
-      text(client.stdout),
-      text(client.stderr),
-      once(client, 'close'),
-    ]);
-    if (client.exitCode !== 0) throw new Error(`psql ${args.join(' ')}: ${stderr}`);
-    return stdout;
+    const words = ['--no-psqlrc', '--quiet', '-v', 'ON_ERROR_STOP=1', ...args];
+    const options = { cwd, env: { ...INHERITED, ...this.environment }, maxBuffer: Infinity };
+    return (await promisify(execFile)('psql', words, options)).stdout;
   }
 
   /** Returns the values of a query of one row, which psql separates by `|`. */
@@ -73,9 +59,8 @@ export class DatabaseServer {
   }
 
   /** Ends the server at once. */
-  async end(): Promise<void> {
-    this.#process.kill('SIGQUIT');
-    await once(this.#process, 'exit');
+  [Symbol.dispose](): void {
+    process.kill(this.#pid, 'SIGQUIT');
   }
 }
 
@@ -117,14 +102,6 @@ function ownerOfServer(): { uid: number; gid: number } | undefined {
   return { uid: numberOf('-u'), gid: numberOf('-g') };
 }
 
-async function readyLine(log: Readable): Promise<void> {
-  let lines = '';
-  for await (const line of createInterface({ input: log })) {
-    lines += `${line}\n`;
-    if (line.includes('ready to accept connections')) return;
-  }
-  throw new Error(`PostgreSQL did not start:\n${lines}`);
-}
 /** What `export.sql` prints for the next feed. */
 export interface Exported {
   readonly extent: string;

@@ -1,13 +1,12 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { DEFAULT_SAMPLE, writeSample } from '../../../scripts/sample/write-sample.ts';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
+import { byCollection } from '../../../src/snapshot/format/layout.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import { needs } from '../../support/components.ts';
-import { build, recordsOf, contentOf } from '../../support/import-folder.ts';
+import { build, contentOf, textsOf } from '../../support/import-folder.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
-import { DatabaseServer, EXAMPLE, exportLines } from './server.ts';
+import { DatabaseServer, exportLines } from './server.ts';
 
 /** The outcome of a change of `every-change.sql`. */
 interface Outcome {
@@ -21,25 +20,16 @@ interface Outcome {
 describe('The views and triggers of the PostgreSQL example', () => {
   needs('PostgreSQL 15');
   const inFolder = folderForAll();
-  const started = new AsyncDisposableStack();
   let server: DatabaseServer;
 
   before(async () => {
-    server = await DatabaseServer.start(inFolder);
-    started.defer(() => server.end());
-    for (const file of ['schema', 'views', 'changes'])
-      await server.psql(['-f', join(EXAMPLE, `${file}.sql`)]);
-    await writeSample({
-      ...DEFAULT_SAMPLE,
-      organizations: 2,
-      events: 4,
-      tickets: 60,
-      output: inFolder('sample'),
-    });
-    await server.psql(['-f', join(EXAMPLE, 'load.sql')], inFolder('sample'));
+    server = new DatabaseServer(inFolder);
+    await server.load(inFolder, { events: 4, tickets: 60 });
   });
 
-  after(() => started.disposeAsync());
+  after(() => {
+    server[Symbol.dispose]();
+  });
 
   it('export the sample that the tables were filled from', async () => {
     await exportLines(server, inFolder('exported'));
@@ -57,7 +47,7 @@ describe('The views and triggers of the PostgreSQL example', () => {
 
   it('note every change of a column, and every deletion, that a line shows', async () => {
     const outcomes = JSON.parse(
-      await server.psql(['-f', join(import.meta.dirname, 'every-change.sql')]),
+      await server.psql(['-f', `${import.meta.dirname}/every-change.sql`]),
     ) as readonly Outcome[];
     expect(outcomes.filter(({ missed }) => missed !== null && missed.length > 0)).to.deep.equal([]);
     expect(outcomes.filter(({ lines }) => lines !== null && lines > 0)).to.have.length.above(150);
@@ -103,23 +93,19 @@ describe('The views and triggers of the PostgreSQL example', () => {
 
   /** Returns the records of a snapshot of an import folder, with instants in place of timestamps. */
   async function recordsIn(folder: string): Promise<unknown> {
-    const output = inFolder(`${folder}.sqlite`);
-    await build(inFolder(folder), output);
-    return readSnapshot(output)
-      .organizations.map(contentOf)
-      .map(({ organizationId, sessions, ...organization }) => [
-        organizationId,
-        ...[organization.events, organization.tickets, organization.orders, organization.offers].map(
-          (collection) => Array.from(recordsOf(collection), ([id, record]) => [id, withInstants(record)]),
-        ),
-        Array.from(recordsOf(sessions), ([id, record]) => [id, withInstants(record)]),
+    await build(inFolder(folder), inFolder(`${folder}.sqlite`));
+    const { organizations } = readSnapshot(inFolder(`${folder}.sqlite`));
+    return organizations
+      .map(contentOf)
+      .map((content) => [
+        content.organizationId,
+        byCollection(({ name }) => textsOf(content[name]).map(withInstants)),
       ]);
   }
 });
 
-function withInstants(value: unknown): unknown {
-  if (typeof value === 'string') return parseTimestamp(value) ?? value;
-  if (Array.isArray(value)) return value.map(withInstants);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withInstants(field)]));
+function withInstants(record: string): unknown {
+  return JSON.parse(record, (_, value: unknown) =>
+    typeof value === 'string' ? (parseTimestamp(value) ?? value) : value,
+  );
 }
