@@ -4,19 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '../../scripts/sample/random.ts';
 import { Connection } from '../support/connections.ts';
 import type { Organization } from '../support/oracle/random-organization.ts';
-import type { RandomQuery } from '../support/oracle/random-query.ts';
 import { LISTS, pageDifference, randomQuery, randomRead, targetOf } from '../support/oracle/random-read.ts';
-import { responsesIn } from '../support/raw-responses.ts';
 import type { Answer } from '../support/replica-under-test.ts';
 import { contentOf, snapshotIdOf, type SoakRun, type Variant } from './soak-run.ts';
 
 /** The clients of a soak. Each repeats its requests, and compares the responses with the records of their snapshot. */
-
-const [LIST_TICKETS] = LISTS.filter(({ id }) => id === 'listTickets');
-/** Pages of 100 that a slow reader requests at once: more than the buffers of the system hold. */
-const SLOW_PAGES = 8;
-const SLOW_BYTES = 128 * 1024;
-const SLOW_PAUSE_MS = 30;
 
 /** One turn of a client, for an organization. */
 interface Turn {
@@ -28,9 +20,8 @@ interface Turn {
 }
 
 const CLIENTS: readonly (readonly [count: number, work: (turn: Turn) => Promise<void>])[] = [
-  [6, read],
+  [8, read],
   [3, walk],
-  [2, readSlowly],
   [2, quit],
 ];
 
@@ -109,47 +100,11 @@ async function walk(turn: Turn): Promise<void> {
   if (target === null) run.count('walks');
 }
 
-/** Pipelines requests for pages of 100 tickets, and reads the responses slowly. */
-async function readSlowly({ run, organizationId, credential }: Turn): Promise<void> {
-  const began = performance.now();
-  const socket = connect(run.replica.port, '127.0.0.1').on('error', () => undefined);
-  const queries = Array.from({ length: SLOW_PAGES }, (_, i): RandomQuery => {
-    const values = new Map([
-      ['page', String(i + 1)],
-      ['perPage', '100'],
-    ]);
-    return { values, parts: [...values], parentId: undefined };
-  });
-  try {
-    const requests = queries.map((query, i) =>
-      requestText(targetOf(LIST_TICKETS, query), credential, i === SLOW_PAGES - 1),
-    );
-    socket.write(requests.join(''));
-    let received = '';
-    for await (const part of socket.setEncoding('latin1')) {
-      received += String(part);
-      await delay((String(part).length / SLOW_BYTES) * SLOW_PAUSE_MS * SLOW_PAGES);
-    }
-    const answers = responsesIn(received);
-    if (answers.length < SLOW_PAGES) throw new Error(`${answers.length} of ${SLOW_PAGES} responses`);
-    for (const [i, answer] of answers.entries()) {
-      const { oracle } = contentOf(run.sourceOf(answer), organizationId);
-      const fault = pageDifference(oracle, LIST_TICKETS, queries[i], answer);
-      if (fault !== undefined) run.fault(`page ${i + 1} of a slow reader: ${fault}`);
-    }
-    run.count('pages read slowly', answers.length);
-  } catch (error) {
-    if (!run.isLost('', began)) throw error;
-    run.count('connections lost with a worker');
-  } finally {
-    socket.destroy();
-  }
-}
-
 /** Opens a connection, sends a part of some requests, and closes it at a random moment, with or without a reset. */
 async function quit({ run, credential, random }: Turn): Promise<void> {
   const socket = connect(run.replica.port, '127.0.0.1').on('error', () => undefined);
-  const sent = requestText('/v1/tickets?perPage=100', credential, false).repeat(3);
+  const request = `GET /v1/tickets?perPage=100 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${credential}\r\n\r\n`;
+  const sent = request.repeat(3);
   socket.write(sent.slice(0, random.below(sent.length + 1)));
   await delay(random.below(30));
   if (random.chance(0.5)) socket.resetAndDestroy();
@@ -157,9 +112,4 @@ async function quit({ run, credential, random }: Turn): Promise<void> {
   if (!socket.closed) await once(socket, 'close');
   run.count('aborted connections');
   await delay(random.below(100));
-}
-
-function requestText(target: string, credential: string, isLast: boolean): string {
-  const close = isLast ? 'Connection: close\r\n' : '';
-  return `GET ${target} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${credential}\r\n${close}\r\n`;
 }

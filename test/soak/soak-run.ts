@@ -5,7 +5,7 @@ import { SNAPSHOT_ID_HEADER } from '../../src/contract/headers.ts';
 import { PREVIEW, VERSION_HEADER } from '../../src/contract/releases.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { alteredCopy, asSnapshot } from '../support/altered-snapshot.ts';
-import type { Connection } from '../support/connections.ts';
+import { type Connection, MORTAL } from '../support/connections.ts';
 import { Oracle } from '../support/oracle/oracle.ts';
 import {
   type Organization,
@@ -17,8 +17,7 @@ import { type Answer, newCredential, ReplicaUnderTest } from '../support/replica
 import type { InFolder } from '../support/temporary-folder.ts';
 
 export const THREADS = 2;
-export const POLL_SECONDS = 0.5;
-const MORTAL_THREAD = new URL('../support/mortal-thread.ts', import.meta.url);
+const POLL_SECONDS = 0.5;
 
 const ORGANIZATIONS = ['north', 'south', 'east'];
 const VARIANTS = 4;
@@ -31,6 +30,9 @@ const SHARE = 0.9;
 const PRINTED_FAULTS = 20;
 /** Longest time of a piece of work, which takes seconds on a machine that is not busy. */
 const TIMEOUT_MS = 60_000;
+
+/** Time for which a client leaves its connection idle, at most. */
+const IDLE_MS = 1000;
 
 /** A snapshot file, and its records by organization id. */
 export interface Variant {
@@ -62,11 +64,9 @@ export class SoakRun {
   /** Aborted when the time is over. */
   readonly signal: AbortSignal;
   readonly counts = new Map<string, number>();
-  /** The workers that were ended, by the ids of their threads. */
-  readonly endedThreads = new Set<string>();
   /** Times of the monotonic clock: when a worker was last ended, and when its replacement listened. */
   endedAt = -Infinity;
-  replacedAt = -Infinity;
+  replacedAt = 0;
   faults = 0;
   readonly #seed: number;
   #parts = 0;
@@ -132,27 +132,17 @@ export class SoakRun {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer> {
     for (;;) {
-      const began = performance.now();
+      // The connection of an earlier request may have been lost since then.
+      const since = performance.now() - IDLE_MS;
       try {
         this.count('requests');
         return await connection.ask(target, credential, { [VERSION_HEADER]: PREVIEW, ...headers });
       } catch (error) {
-        if (!this.isLost(connection.thread, began)) throw error;
+        if (this.replacedAt > this.endedAt && this.replacedAt < since) throw error;
         this.count('connections lost with a worker');
-        connection.thread = '';
         await delay(10);
       }
     }
-  }
-
-  /**
-   * Returns whether a connection was lost with its worker.
-   * @param thread of the latest response on it; empty when there was none
-   * @param since time of the request
-   */
-  isLost(thread: string, since: number): boolean {
-    if (thread !== '') return this.endedThreads.has(thread);
-    return this.replacedAt < this.endedAt || this.replacedAt >= since;
   }
 
   /** Notes that a snapshot may go live from now on. Returns a function that notes that all workers serve it. */
@@ -219,6 +209,6 @@ export function startReplica(inFolder: InFolder): Promise<ReplicaUnderTest> {
   return ReplicaUnderTest.start(inFolder, {
     THREADS: String(THREADS),
     SNAPSHOT_POLL_SECONDS: String(POLL_SECONDS),
-    NODE_OPTIONS: `--import=${MORTAL_THREAD.href}`,
+    NODE_OPTIONS: MORTAL,
   });
 }
