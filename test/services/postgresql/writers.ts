@@ -73,78 +73,69 @@ const OPERATIONS = {
 /** A transaction draws from these. Frequent sales keep the tables from shrinking. */
 const DRAWN = [...Object.values(OPERATIONS), ...Array.from({ length: 4 }, () => OPERATIONS['sell tickets'])];
 
+interface Writer {
+  readonly session: DatabaseSession;
+  /** Number of operations in its longest transactions. */
+  readonly longest: number;
+  /** Number of operations until the commit; 0 between transactions. */
+  left: number;
+}
+
 /** Sessions that write at random at the same time, in transactions of several operations. */
 export class Writers {
   /** Number of transactions committed, and of those rolled back because of a conflict with another one. */
   committed = 0;
   rolledBack = 0;
-  readonly #count: number;
-  readonly #writers: Promise<void>[];
-  #gate = Promise.withResolvers<undefined>();
-  #isOpen = false;
-  #isStopped = false;
-  #waiting = 0;
-  #allWait = Promise.withResolvers<undefined>();
+  readonly #random: Random;
+  readonly #writers: readonly Writer[];
 
-  /** Starts sessions, which wait. @param longest number of operations in the longest transactions of each */
+  /** @param longest number of operations in the longest transactions of each session */
   constructor(server: DatabaseServer, random: Random, longest: readonly number[]) {
-    this.#count = longest.length;
-    this.#writers = longest.map((operations) => this.#write(new DatabaseSession(server), random, operations));
+    this.#random = random;
+    this.#writers = longest.map((operations) => ({
+      session: new DatabaseSession(server),
+      longest: operations,
+      left: 0,
+    }));
   }
 
   /** Lets all sessions write while `work` runs. They then stop between two operations: transactions stay open. */
   async writeDuring(work: () => Promise<void>): Promise<void> {
-    await this.#allWait.promise;
-    this.#allWait = Promise.withResolvers();
-    this.#isOpen = true;
-    this.#gate.resolve(undefined);
-    try {
-      await work();
-    } finally {
-      this.#gate = Promise.withResolvers();
-      this.#isOpen = false;
-      await this.#allWait.promise;
-    }
+    let isDone = false;
+    const writing = this.#writers.map(async (writer) => {
+      // The delay leaves processor time for the feed.
+      for (; !isDone; await delay(50)) await this.#operate(writer);
+    });
+    const working = work().finally(() => {
+      isDone = true;
+    });
+    await Promise.all([working, ...writing]);
   }
 
   /** Waits for this number of further commits, and for more commits than rollbacks, also when each session has one more. */
   async commitMore(count: number): Promise<void> {
     const enough = this.committed + count;
-    while (this.committed < Math.max(enough, this.rolledBack + this.#count + 1)) await delay(10);
+    while (this.committed < Math.max(enough, this.rolledBack + this.#writers.length + 1)) await delay(10);
   }
 
   /** Closes the sessions. Their open transactions are rolled back. */
   async end(): Promise<void> {
-    this.#isStopped = true;
-    this.#isOpen = true;
-    this.#gate.resolve(undefined);
-    await Promise.all(this.#writers);
+    for (const { session } of this.#writers) await session.end();
   }
 
-  async #write(session: DatabaseSession, random: Random, longest: number): Promise<void> {
-    // A session does not wait for a transaction that stays open.
-    await session.run(`SET lock_timeout = '20ms'`);
-    for (;;) {
-      await this.#pass();
-      if (!(await session.run('BEGIN'))) throw new Error('no transaction began');
-      let isIntact = true;
-      for (let left = random.between(1, longest); isIntact && left > 0; left--) {
-        await this.#pass();
-        if (this.#isStopped) return session.end();
-        isIntact = await session.run(random.pick(DRAWN));
-      }
-      await session.run(isIntact ? 'COMMIT' : 'ROLLBACK');
-      if (isIntact) this.committed++;
-      else this.rolledBack++;
+  /** Runs the next operation of a session, and ends its transaction after the last one or a conflict. */
+  async #operate(writer: Writer): Promise<void> {
+    const { session, longest } = writer;
+    if (writer.left === 0) {
+      // A session does not wait for a transaction that stays open.
+      await session.run(`BEGIN; SET LOCAL lock_timeout = '20ms'`);
+      writer.left = this.#random.between(1, longest);
     }
-  }
-
-  /** Waits while the gate is closed. */
-  async #pass(): Promise<void> {
-    // Leaves processor time for the feed.
-    if (this.#isOpen) return delay(50);
-    if (++this.#waiting === this.#count) this.#allWait.resolve(undefined);
-    await this.#gate.promise;
-    this.#waiting--;
+    const isIntact = await session.run(this.#random.pick(DRAWN));
+    writer.left = isIntact ? writer.left - 1 : 0;
+    if (writer.left > 0) return;
+    await session.run(isIntact ? 'COMMIT' : 'ROLLBACK');
+    if (isIntact) this.committed++;
+    else this.rolledBack++;
   }
 }
