@@ -9,7 +9,7 @@ import { folderForAll } from '../support/temporary-folder.ts';
 import { givenPython } from './python.ts';
 
 describe('The SQL of docs/data.md for DuckDB', () => {
-  const python = givenPython('requirements.txt');
+  const python = givenPython();
   const folder = folderForAll();
 
   it('converts CSV files', async () => {

@@ -20,7 +20,7 @@ function copied(record: ImportRecord): ImportRecord {
 }
 
 describe('The example of a sync with dlt', () => {
-  const python = givenPython('dlt-requirements.txt');
+  const python = givenPython();
 
   describeSync({
     command: python,

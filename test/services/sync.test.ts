@@ -2,7 +2,7 @@ import { describeSync, sqliteReader } from '../support/sync-program.ts';
 import { givenPython } from './python.ts';
 
 describe('The example of a sync in Python', () => {
-  const python = givenPython('requirements.txt');
+  const python = givenPython();
   describeSync({
     command: python,
     file: 'sync/sync.py',

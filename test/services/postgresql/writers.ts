@@ -103,13 +103,13 @@ export class Writers {
   async writeDuring(work: () => Promise<void>): Promise<void> {
     let isDone = false;
     const writing = this.#writers.map(async (writer) => {
-      // The delay leaves processor time for the feed.
-      for (; !isDone; await delay(50)) await this.#operate(writer);
+      while (!isDone) {
+        await this.#operate(writer);
+        // Leaves processor time for the feed.
+        await delay(50);
+      }
     });
-    const working = work().finally(() => {
-      isDone = true;
-    });
-    await Promise.all([working, ...writing]);
+    await Promise.all([work().finally(() => (isDone = true)), ...writing]);
   }
 
   /** Waits for this number of further commits, and for more commits than rollbacks, also when each session has one more. */
