@@ -20,14 +20,6 @@ describe('npm run sample', () => {
     expect((await readdir(output)).sort()).to.deep.equal(FILES);
   });
 
-  it('prints its usage with --help', async () => {
-    const { code, stdout } = await sample('--help');
-    expect(code).to.equal(0);
-    for (const option of ['--output', '--organizations', '--events', '--tickets', '--seed', '--now']) {
-      expect(stdout).to.include(option);
-    }
-  });
-
   it('refuses a folder with other files, and leaves it unchanged', async () => {
     await writeFile(inFolder('tickets.ndjson.gz'), 'precious');
     const { code, stdout, stderr } = await sample('--output', inFolder('.'));

@@ -347,16 +347,4 @@ describe('npm run snapshot', () => {
       expect(error).to.have.nested.property('problems[0].file', 'tickets.ndjson');
     });
   });
-
-  for (const [command, ...words] of [
-    ['', 'build', 'verify', 'inspect', 'publish', 'diff', '--help'],
-    ['build', '--input', '--max-invalid', 'organizations', '.ndjson.gz', 'FILE.rejects.ndjson'],
-    ['verify', '<file>', 'before a snapshot goes live'],
-    ['inspect', '<file>', 'record counts'],
-  ]) {
-    it(`prints its usage: ${command} --help`, async () => {
-      const stdout = await snapshot.outputOf(`${command} --help`);
-      for (const word of words) expect(stdout).to.include(word);
-    });
-  }
 });

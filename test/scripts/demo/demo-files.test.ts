@@ -141,14 +141,6 @@ describe('The key of the demo', () => {
     });
   }
 
-  it('is new if the keys file is damaged, once the demo created that', async () => {
-    await credential();
-    writeFileSync(path(), 'garbage');
-    const { result, stderr } = await credential();
-    expect(stateOf(result)).to.equal('valid');
-    expect(stderr).to.match(/^The demo replaces \S+keys\.sqlite: .*\.\n$/);
-  });
-
   it('is not added to a keys file that the demo did not create, sound or damaged', async () => {
     mkdirSync(inFolder('keys'));
     new KeysFile(path()).create('org_1', 'till', new Date());

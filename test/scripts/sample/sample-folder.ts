@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { orderRecord } from '../../../scripts/sample/order-record.ts';
 import type { eventRecord, offerRecords, sessionRecords } from '../../../scripts/sample/season-records.ts';
 import type { issueTickets } from '../../../scripts/sample/tickets.ts';
@@ -18,19 +18,9 @@ export const FILES = ['events', 'offers', 'orders', 'organizations', 'sessions',
 );
 
 export async function readSample(folder: string): Promise<Sample> {
-  const read = async <T>(kind: string): Promise<T[]> => {
-    const text = await readFile(join(folder, `${kind}.ndjson`), 'utf8');
-    return text
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as T);
-  };
-  return {
-    organizations: await read('organizations'),
-    events: await read('events'),
-    sessions: await read('sessions'),
-    tickets: await read('tickets'),
-    orders: await read('orders'),
-    offers: await read('offers'),
-  };
+  const files = FILES.map(async (file) => {
+    const lines = (await readFile(join(folder, file), 'utf8')).trimEnd().split('\n');
+    return [basename(file, '.ndjson'), lines.map((line) => JSON.parse(line) as unknown)];
+  });
+  return Object.fromEntries(await Promise.all(files)) as Sample;
 }
