@@ -4,23 +4,30 @@ import { Random } from '../../../scripts/sample/random.ts';
 import { diffSnapshots } from '../../../scripts/diff/diff-snapshots.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import type { SnapshotImage } from '../../../src/store/organization-image.ts';
-import { Builds } from '../../snapshot/builds.ts';
 import { byDepth } from '../../support/depth.ts';
 import { alterRuns, replaceInRecords, type RunContent } from '../../support/alter-runs.ts';
 import { differences } from './diff-oracle.ts';
 import { reseal, type Collection } from '../../support/digests.ts';
 import { inOrganization, minimalTicket, times } from '../../support/records.ts';
+import { builtFrom, type Import } from '../../support/import-folder.ts';
 import { randomImport } from '../../support/random-import.ts';
 import { thrownBy } from '../../support/refusal.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 import { SoundSnapshot } from '../../support/sound-snapshot.ts';
+import { folderForAll } from '../../support/temporary-folder.ts';
 
 /** Page size of the files that the builder writes. */
 const PAGE_BYTES = 65_536;
 
 describe('The difference of two snapshots', () => {
   const snapshot = new SoundSnapshot();
-  const { inFolder, build } = new Builds();
+  const inFolder = folderForAll();
+  let builds = 0;
+
+  async function build(files: Import) {
+    const folder = inFolder(`build-${builds++}`);
+    return { file: `${folder}/snapshot.sqlite`, image: (await builtFrom(folder, files)).image };
+  }
 
   const SEED = 3;
   const PAIRS = byDepth({ short: 10, deep: 40 });
