@@ -64,6 +64,7 @@ describe('The difference of two snapshots', () => {
 
     for (const [fault, collection, alter, reason] of [
       ['has a duplicate id', 'tickets', ({ records }) => (records[1] = records[0]), 'duplicate-id'],
+      ['has a record without its id', 'tickets', ({ records }) => (records[0] = '{}'), 'inconsistent'],
       [
         'lacks the event of a session',
         'sessions',
