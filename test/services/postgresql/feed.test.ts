@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { Random } from '../../../scripts/sample/random.ts';
-import { readHistory } from '../../../scripts/snapshot/read-history.ts';
+import { readHistory } from '../../../scripts/snapshot/inspect.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import { type Ended, INHERITED } from '../../support/command.ts';
 import { needs } from '../../support/components.ts';
