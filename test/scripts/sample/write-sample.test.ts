@@ -1,8 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { DEFAULT_SAMPLE } from '../../../scripts/sample/write-sample.ts';
-import { type WriteOptions, writeSample } from '../../../scripts/sample/write-sample.ts';
+import { DEFAULT_SAMPLE, type WriteOptions, writeSample } from '../../../scripts/sample/write-sample.ts';
 import { refusalOf } from '../../support/refusal.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 import { FILES, readSample } from './sample-folder.ts';

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
-import { DEFAULT_SAMPLE } from '../../../scripts/sample/write-sample.ts';
-import { writeSample } from '../../../scripts/sample/write-sample.ts';
+import { DEFAULT_SAMPLE, writeSample } from '../../../scripts/sample/write-sample.ts';
 import { INHERITED, ROOT } from '../../support/command.ts';
 import type { InFolder } from '../../support/temporary-folder.ts';
 
