@@ -55,7 +55,7 @@ async function exampleRequests(
   return [
     { title: 'a page of events', line: curl('/v1/events?perPage=2') },
     {
-      title: 'the tickets of an event with changes since a time',
+      title: 'the tickets of an event, updated at a time or later',
       line: curl(`/v1/tickets?eventIds=${eventId}&updatedAt.gte=${updatedAt}`),
     },
     {

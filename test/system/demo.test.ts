@@ -58,7 +58,7 @@ describe('The demo', () => {
     expect(second.key).to.equal(key);
     expect([...responses.keys()]).to.deep.equal([
       'a page of events',
-      'the tickets of an event that changed since a time',
+      'the tickets of an event, updated at a time or later',
       'the offers of the event, in preview',
     ]);
     for (const [title, { status, text }] of responses) {
