@@ -24,7 +24,7 @@ export interface Sizes {
   readonly swaps: number;
 }
 
-export interface SampleShape {
+interface SampleShape {
   readonly tickets: number;
   readonly events: number;
   /** Changes the title of one event: the snapshot has the same ids and another content. */
@@ -37,7 +37,7 @@ const TICKETS_PER_EVENT = 500;
 /** Production time of every sample: none is older than another, so that any can replace any. */
 const PRODUCED_AT = `${DEFAULT_SAMPLE.now}T00:00:00Z`;
 
-export interface BenchOptions {
+interface BenchOptions {
   readonly sizes: Sizes;
   /** Temporary folder. */
   readonly folder: string;

@@ -3,7 +3,7 @@ import type { BundleOffer, EventOnSale, Pricing, ProductOffer, Season, TicketOff
 import { type Random, ShuffleBag } from './random.ts';
 
 /** A line of an order. */
-export interface CartLine<O = TicketOffer | ProductOffer> {
+interface CartLine<O = TicketOffer | ProductOffer> {
   readonly offer: O;
   readonly pricing: Pricing;
   /** The base ticket of an option; null for a line sold by itself. */

@@ -153,7 +153,7 @@ export interface SalesChannel {
   readonly issuanceChannel: string;
 }
 
-export type PickupPoint = readonly [
+type PickupPoint = readonly [
   pickupPointId: string,
   name: string,
   addressLine1: string,

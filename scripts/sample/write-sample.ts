@@ -48,19 +48,17 @@ export interface WriteOptions extends SampleOptions {
   readonly onProgress?: (tickets: number) => void;
 }
 
-/** Numbers of records, by kind. */
-export type SampleReport = ImportFolder['counts'];
-
 /** Half of the orders come from a returning customer. */
 const TICKETS_PER_CUSTOMER = 5;
 
 /**
- * Writes an import folder of consistent sample data. The files appear when all are complete.
+ * Writes an import folder of consistent sample data. The files appear when all are complete. Returns the numbers of
+ * records, by kind.
  *
  * @throws RangeError with the name of the first invalid option
  * @throws FolderInUse when the folder holds other files
  */
-export async function writeSample(options: WriteOptions): Promise<SampleReport> {
+export async function writeSample(options: WriteOptions): Promise<ImportFolder['counts']> {
   for (const name of ['organizations', 'events', 'tickets', 'seed'] as const) {
     const [[least, most], value] = [SAMPLE_RANGES[name], options[name]];
     if (!Number.isInteger(value) || value < least || value > most)

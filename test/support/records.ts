@@ -67,7 +67,7 @@ export const FULL_TICKET = {
   },
 };
 
-export const FULL_ADDRESS = {
+const FULL_ADDRESS = {
   type: 'company',
   firstName: 'Zoé',
   lastName: 'Lefèvre',

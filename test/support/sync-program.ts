@@ -23,7 +23,7 @@ const SEED = 20_261_122;
 const PREVIEW = { 'Service-API-Version': 'preview' };
 
 /** A program that keeps a copy. */
-export interface SyncProgram {
+interface SyncProgram {
   readonly command: string;
   /** Path in `examples`. */
   readonly file: string;

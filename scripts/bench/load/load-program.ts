@@ -25,7 +25,7 @@ export interface Load extends Traffic {
 }
 
 /** Starts a load, reports since the last report and continues, or reports and stops. */
-export type LoadCommand = { readonly start: Load } | 'report' | 'stop';
+type LoadCommand = { readonly start: Load } | 'report' | 'stop';
 
 /** Covers the requests that were due since the last report. */
 export interface LoadReport {

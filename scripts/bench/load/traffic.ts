@@ -36,7 +36,7 @@ const PASS_MS = 307_000;
 const BOUND_LENGTH = '2026-01-01T00:00:00.000Z'.length;
 
 /** Returns path and query of a target in a pass over the targets, counted from 0. */
-export function pathInPass(pass: number, { path, windowFrom }: Target): string {
+function pathInPass(pass: number, { path, windowFrom }: Target): string {
   return windowFrom === undefined ? path : path + new Date(windowFrom - pass * PASS_MS).toISOString();
 }
 
@@ -59,7 +59,7 @@ export function requestBytes({ port, credential }: Traffic, target: Target, pass
 }
 
 /** A response to a request outside of any measurement. */
-export interface CapturedResponse {
+interface CapturedResponse {
   readonly status: number;
   /** Names and values in turn. */
   readonly rawHeaders: readonly string[];

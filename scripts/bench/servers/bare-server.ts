@@ -7,7 +7,7 @@ import { captureResponses, hasWindows, pathOfTarget, type Traffic } from '../loa
 
 /** The upper limit: a server that sends the responses of another server, and does nothing else. */
 
-export interface BareSettings {
+interface BareSettings {
   /** Requests to the other server, each of which is sent once. */
   readonly traffic: Traffic;
   /** Whether Express with the routes of all operations receives the requests, in place of `node:http` alone. */

@@ -18,7 +18,7 @@ const NEW_LINE = 0x0a;
 /** End of a request's log line. There are thousands a second, and parsing them would take processor time. */
 const REQUEST_LINE_END = '"msg":"request"}';
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   readonly signal: AbortSignal;
   /** Root folder of the checkout whose replica starts. */
   readonly checkout: URL;

@@ -18,7 +18,7 @@ import {
  * checks queries loosely.
  */
 
-export interface RivalSettings extends DatabaseSettings {
+interface RivalSettings extends DatabaseSettings {
   readonly remembersTotals: boolean;
 }
 

@@ -126,7 +126,7 @@ const SET_BY_LINK: readonly string[] = ['page', 'perPage', CONTENT_DIGEST_PARAME
  * @param query a valid query
  * @param contentDigest digest of the list that the page is read from
  */
-export function nextPageLink(
+function nextPageLink(
   address: string,
   { parameters }: ListOperation,
   query: Query,

@@ -8,7 +8,7 @@ import { launchChromium } from '../../../scripts/launch-chromium.ts';
 const AXE_SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** A Chromium for all tests of the calling suite. Each page of it must end without a fault. */
-export class TestBrowser {
+class TestBrowser {
   readonly #browser: Browser;
 
   private constructor(browser: Browser) {

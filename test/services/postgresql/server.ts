@@ -102,7 +102,7 @@ function ownerOfServer(): { uid: number; gid: number } | undefined {
 }
 
 /** What `export.sql` prints for the next feed. */
-export interface Exported {
+interface Exported {
   readonly extent: string;
   readonly source: string;
   readonly since: string;

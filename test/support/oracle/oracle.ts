@@ -4,7 +4,7 @@ import type { Event, Offer, Order, Organization, Session, Ticket } from './rando
 /** The parameters of a query, by name. */
 export type Values = ReadonlyMap<string, string>;
 
-export interface ExpectedPage {
+interface ExpectedPage {
   readonly totalRecords: number;
   readonly records: readonly unknown[];
 }

@@ -73,7 +73,7 @@ export interface Organization {
 }
 
 /** Pools of ids that organizations draw from, so that many share an id. */
-export interface IdPools {
+interface IdPools {
   readonly events: readonly string[];
   readonly sessions: readonly string[];
   readonly tickets: readonly string[];
