@@ -46,7 +46,7 @@ export class Connections {
   /** Decides whether a peer is a trusted proxy; the distance of a peer is 0. */
   readonly #isTrustedPeer: (address: string, distance: number) => boolean;
   readonly #maxUnsentBytes: number;
-  readonly open = new Map<Socket, Connection>();
+  readonly #open = new Map<Socket, Connection>();
   /** Those without a request in progress that had no valid key, the longest idle first. */
   readonly #idle = new Set<Connection>();
   /** Those whose response waits to be sent, the slowest first. */
@@ -80,7 +80,7 @@ export class Connections {
         : () => trustProxy !== false && trustProxy !== 0;
     this.#maxUnsentBytes = (config.maxUnsentMb * KILOBYTE ** 2) / config.threads;
     server.setTimeout(config.writeTimeoutSeconds * 1000, (socket) => {
-      const connection = this.open.get(socket);
+      const connection = this.#open.get(socket);
       if (connection !== undefined) this.#end(connection, connection.isIdle ? undefined : 'no-progress');
     });
     server.on('connection', (socket: Socket) => {
@@ -93,15 +93,19 @@ export class Connections {
     }, UNSENT_CHECK_MS).unref();
   }
 
+  get open(): ReadonlyMap<Socket, Connection> {
+    return this.#open;
+  }
+
   /** Reads no connection, nor a new one, until `resume`. */
   pause(): void {
     this.#isPaused = true;
-    for (const connection of this.open.values()) connection.pause('drain');
+    for (const connection of this.#open.values()) connection.pause('drain');
   }
 
   resume(): void {
     this.#isPaused = false;
-    for (const connection of this.open.values()) connection.resume('drain');
+    for (const connection of this.#open.values()) connection.resume('drain');
   }
 
   /** Makes the network of a connection suspect for a time. */
@@ -116,11 +120,11 @@ export class Connections {
       : this.#networks.connect(networkOf(remoteAddress));
     const network = counted?.slot;
     const connection = new Connection(socket, network, this.#events);
-    this.open.set(socket, connection);
+    this.#open.set(socket, connection);
     this.#idle.add(connection);
     this.#counts.change(CONNECTIONS, 1);
     socket.on('close', () => {
-      this.open.delete(socket);
+      this.#open.delete(socket);
       this.#idle.delete(connection);
       this.#counts.change(CONNECTIONS, -1);
       if (network !== undefined) this.#networks.disconnect(network);
@@ -160,7 +164,7 @@ export class Connections {
     this.suspect(flooding);
     const { network, keyId } = flooding;
     if (network === undefined) return;
-    for (const other of this.open.values()) {
+    for (const other of this.#open.values()) {
       const isOwn = other.keyId === undefined || other.keyId === keyId;
       if (other !== flooding && other.network === network && isOwn) this.#end(other, 'suspect');
     }

@@ -31,13 +31,12 @@ export interface RetainedSection extends Section {
 export class StoreRegistry {
   readonly #served;
   readonly #clock;
-  view = EMPTY_VIEW;
-  /** By organization. */
-  live: ReadonlyMap<string, LiveStore> = new Map();
-  /** No two have the same content, and none has that of the live section. */
-  retained: readonly RetainedSection[] = [];
+  #live: ReadonlyMap<string, LiveStore> = new Map();
   /** By organization: the latest production time that was live. */
   readonly #latestInstants = new Map<string, bigint>();
+  /** No two have the same content, and none has that of the live section. */
+  #retained: readonly RetainedSection[] = [];
+  #view = EMPTY_VIEW;
 
   /**
    * @param served of `newServedDigests`; notes the content that is neither live nor retained any longer
@@ -48,24 +47,37 @@ export class StoreRegistry {
     this.#clock = clock;
   }
 
+  get view(): StoreView {
+    return this.#view;
+  }
+
+  /** By organization. */
+  get live(): ReadonlyMap<string, LiveStore> {
+    return this.#live;
+  }
+
   get liveBytes(): number {
-    return this.live.values().reduce((sum, { store }) => sum + bytesOf(sectionsOf(store)), 0);
+    return this.#live.values().reduce((sum, { store }) => sum + bytesOf(sectionsOf(store)), 0);
+  }
+
+  get retained(): readonly RetainedSection[] {
+    return this.#retained;
   }
 
   get retainedBytes(): number {
-    return bytesOf(this.retained.map(({ image }) => image));
+    return bytesOf(this.#retained.map(({ image }) => image));
   }
 
   /** Returns another existing file that serves an organization. */
   otherOwner(file: string, organizationId: string): string | undefined {
-    const owner = this.live.get(organizationId);
+    const owner = this.#live.get(organizationId);
     return owner !== undefined && owner.isFilePresent && owner.file !== file ? owner.file : undefined;
   }
 
   /** Records that a file no longer exists. Its organizations stay live until another file serves them. */
   markFileRemoved(file: string): void {
-    this.live = new Map(
-      this.live
+    this.#live = new Map(
+      this.#live
         .entries()
         .map(([id, entry]) => [id, entry.file === file ? { ...entry, isFilePresent: false } : entry]),
     );
@@ -84,17 +96,17 @@ export class StoreRegistry {
       if (this.otherOwner(file, organizationId) === undefined) continue;
       throw new Error(`${file}: organization "${organizationId}" is served from another file`);
     }
-    const replaced = this.live
+    const replaced = this.#live
       .values()
       .filter(({ store, file: owner }) => owner === file || arrived.has(store.organizationId))
       .toArray();
     const replacedAt = this.#clock();
     const known: readonly RetainedSection[] = [
       ...replaced.flatMap((one) => replacedSections(one, replacedAt)),
-      ...this.retained,
+      ...this.#retained,
     ];
     const images = new Map(known.map((one) => [keyOf(one.organizationId, one.image), one.image]));
-    const live = new Map(this.live);
+    const live = new Map(this.#live);
     for (const { store } of replaced) live.delete(store.organizationId);
     const used = new Set<SectionImage>();
     for (const image of organizations) {
@@ -121,16 +133,16 @@ export class StoreRegistry {
   /** Releases the retained sections that no client walks. Must be called when all workers use the live view. */
   releaseUnwalked(): void {
     const now = this.#clock();
-    this.retainOnly(this.retained.filter(({ image }) => lastUseOf(image, now) > 0));
+    this.retainOnly(this.#retained.filter(({ image }) => lastUseOf(image, now) > 0));
   }
 
   releaseExpired(retention: Retention): void {
     const now = this.#clock();
-    this.retainOnly(this.retained.filter((one) => now < endOfRetention(one, retention, now)));
+    this.retainOnly(this.#retained.filter((one) => now < endOfRetention(one, retention, now)));
   }
 
   retainOnly(kept: readonly RetainedSection[]): void {
-    if (kept.length < this.retained.length) this.#replace(this.live, kept, []);
+    if (kept.length < this.#retained.length) this.#replace(this.#live, kept, []);
   }
 
   /** Replaces all sections. Releases those that are not used any longer, including those of `arrived`. */
@@ -141,9 +153,9 @@ export class StoreRegistry {
   ): void {
     const released = new Map(this.#owners());
     const unused = new Set(arrived.flatMap(sectionsOf));
-    this.live = live;
-    this.retained = retained;
-    this.view = new StoreView(new Map(live.entries().map(([id, { store }]) => [id, store])), retained);
+    this.#live = live;
+    this.#retained = retained;
+    this.#view = new StoreView(new Map(live.entries().map(([id, { store }]) => [id, store])), retained);
     for (const [image] of this.#owners()) {
       released.delete(image);
       unused.delete(image);
@@ -155,9 +167,9 @@ export class StoreRegistry {
 
   /** Yields each section that requests can reach, with its organization. */
   *#owners(): Generator<readonly [SectionImage, string]> {
-    for (const { store } of this.live.values())
+    for (const { store } of this.#live.values())
       for (const image of sectionsOf(store)) yield [image, store.organizationId];
-    for (const { organizationId, image } of this.retained) yield [image, organizationId];
+    for (const { organizationId, image } of this.#retained) yield [image, organizationId];
   }
 }
 
