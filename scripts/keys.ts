@@ -8,7 +8,7 @@ import { stateOf } from '../src/keys/key-ring.ts';
 import { isLabel, type KeyEntry, KeysFile, LABEL_RULE, type NewKey } from '../src/keys/keys-file.ts';
 import { CorruptKeysFile, KeysFileBusy } from '../src/keys/open-keys-file.ts';
 import { manifestsIn } from '../src/snapshot/publish/publish-snapshot.ts';
-import { DAY_MS, duration, DURATION_FORM, durationMs, INSTANT_FORM, instantMs } from './duration.ts';
+import { DAY_MS, duration, DURATION_FORM, durationMs, INSTANT_FORM, instantMs } from './times.ts';
 import { commandLine, isSystemError, JSON_OPTION, printJson, Refused, runCommand } from './run-command.ts';
 import { fields, left, table } from './terminal/table.ts';
 

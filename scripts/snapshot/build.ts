@@ -17,7 +17,7 @@ import type { BadLineLimit } from '../../src/snapshot/builder/staging/read-impor
 import { describeGroup, ImportRejected } from '../../src/snapshot/builder/staging/rejections.ts';
 import { aheadOfClock } from '../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
-import { duration, INSTANT_FORM, instantMs } from '../duration.ts';
+import { duration, INSTANT_FORM, instantMs } from '../times.ts';
 import { Interruption } from '../interruption.ts';
 import { JSON_OPTION, Refused } from '../run-command.ts';
 import { Progress } from '../terminal/progress.ts';
