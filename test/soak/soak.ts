@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { InvalidArgumentError } from 'commander';
 import { Interruption } from '../../scripts/interruption.ts';
-import { commandLine, Refused, runCommand } from '../../scripts/run-command.ts';
+import { commandLine, Refused, runCommand, wholeNumber } from '../../scripts/run-command.ts';
 import { Progress } from '../../scripts/terminal/progress.ts';
 import { left, right, table } from '../../scripts/terminal/table.ts';
 import { count } from '../../scripts/terminal/units.ts';
@@ -124,12 +123,4 @@ async function check(run: SoakRun, samples: readonly Usage[]): Promise<void> {
   for (const { name, first, last, isFlat } of growths) {
     if (!isFlat) run.fault(`${name} grew from ${Math.round(first)} to ${Math.round(last)}`);
   }
-}
-
-function wholeNumber(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = /^\d+$/.test(text) ? Number(text) : NaN;
-    if (value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
-  };
 }
