@@ -37,18 +37,14 @@ export function commandLine(name: string, description: string): Command {
   return programOf(`npm run ${name} --`, description).showHelpAfterError();
 }
 
-/** Completes the sentence "NAME …" for a number out of range. */
-export function wholeNumberRule(least: number, most = Infinity): string {
-  return `must be a whole number from ${least}${most === Infinity ? '' : ` to ${most}`}`;
-}
-
 /** Returns a parser of the whole numbers that an option accepts. */
-export function wholeNumber(least: number, most?: number): (text: string) => number {
+export function wholeNumber(least: number, most = Infinity): (text: string) => number {
   return (text) => {
     // Digits only: Number also accepts 1e3, 0x10 and blanks.
     const value = /^\d+$/.test(text) ? Number(text) : NaN;
-    if (value >= least && value <= (most ?? Infinity)) return value;
-    throw new InvalidArgumentError(`It ${wholeNumberRule(least, most)}.`);
+    if (value >= least && value <= most) return value;
+    const range = most === Infinity ? `from ${least}` : `from ${least} to ${most}`;
+    throw new InvalidArgumentError(`It must be a whole number ${range}.`);
   };
 }
 

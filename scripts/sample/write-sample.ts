@@ -1,5 +1,4 @@
 import { isCalendarDate } from '../../src/contract/timestamp.ts';
-import { wholeNumberRule } from '../run-command.ts';
 import { BoxOffice } from './box-office.ts';
 import { Customers } from './customers.ts';
 import { ImportFolder } from './import-folder.ts';
@@ -63,7 +62,7 @@ export async function writeSample(options: WriteOptions): Promise<ImportFolder['
   for (const name of ['organizations', 'events', 'tickets', 'seed'] as const) {
     const [[least, most], value] = [SAMPLE_RANGES[name], options[name]];
     if (!Number.isInteger(value) || value < least || value > most)
-      throw new RangeError(`${name} ${wholeNumberRule(least, most)}, not ${value}`);
+      throw new RangeError(`${name} must be a whole number from ${least} to ${most}, not ${value}`);
   }
   const fault = dayFault(options.now);
   if (fault) throw new RangeError(`now ${fault}, not ${options.now}`);
