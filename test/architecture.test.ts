@@ -9,7 +9,7 @@ const FOUNDATIONS = ['src/clock.ts', 'src/config.ts'];
 /** The data that the folders of snapshots read and write. */
 const DATA = ['src/store', 'src/contract', ...FOUNDATIONS];
 /** What several commands use. */
-const COMMAND_LINE = ['src', 'scripts/terminal', 'scripts/{run-command,interruption,duration}.ts'];
+const COMMAND_LINE = ['src', 'scripts/terminal', 'scripts/{run-command,interruption,times}.ts'];
 
 /**
  * Folders and files, each with the others that it may import. A file belongs to the first that contains it, and may
