@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { importsOf, modulesOf, namesIn } from './support/imports.ts';
 
+/** The types of the records, which are generated from the contract. */
+const CONTRACT_TYPES = 'client/src/generated/openapi.ts';
 /** Files at the top of src that every folder may import. */
 const FOUNDATIONS = ['src/clock.ts', 'src/config.ts'];
 /** The data that the folders of snapshots read and write. */
@@ -20,7 +22,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/log': FOUNDATIONS,
   'src/store': FOUNDATIONS,
   'src/keys': ['src/contract', ...FOUNDATIONS],
-  'src/pages/*': ['src/pages/shared', ...FOUNDATIONS],
+  'src/pages/explorer': ['src/pages/shared', CONTRACT_TYPES],
+  'src/pages/*': ['src/pages/shared'],
   'src/snapshot/format': DATA,
   'src/snapshot/{admission,watch,load}': ['src/snapshot/format', ...DATA],
   'src/snapshot/publish': ['src/snapshot/{load,format}', ...DATA],

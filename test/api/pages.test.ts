@@ -18,7 +18,7 @@ function inlineScripts(html: string): string[] {
 /** Returns the URLs in a file: links and import map of a document, imports of a style sheet or module. */
 function urlsIn(path: string, text: string): string[] {
   const pattern = path.includes('.')
-    ? /(?:^@import url\('|\bfrom '(?=\.))([^']+)'/gm
+    ? /^(?:@import url\('|(?:import|\}).*\bfrom '(?=\.))([^']+)'/gm
     : /(?<=\s(?:href|src)="|": "(?=\.\/))([^"]+)"/g;
   return Array.from(text.matchAll(pattern), ([, url]) => url);
 }

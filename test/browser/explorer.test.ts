@@ -122,12 +122,12 @@ describe('The explorer', () => {
       explore(
         `#/${list}`,
         async (page) => {
-          await page.locator('.records time').first().waitFor();
-          const times = await page.locator('.records time').allInnerTexts();
+          await page.locator('table time').first().waitFor();
+          const times = await page.locator('table time').allInnerTexts();
           for (const time of times) expect(time).to.match(/\d\d:\d\d\s+UTC/);
           expect(times).not.to.deep.equal([]);
           const heights = await page.evaluate<number[]>(
-            `Array.from(document.querySelectorAll('.records td.number:last-child'), (cell) => {
+            `Array.from(document.querySelectorAll('table td.number:last-child'), (cell) => {
               const range = document.createRange();
               range.selectNodeContents(cell);
               return range.getBoundingClientRect().height;
@@ -201,7 +201,7 @@ describe('The explorer', () => {
         );
 
         await page.getByRole('link', { name: 'Remove the filter eventIds' }).click();
-        await page.locator('.records').waitFor();
+        await page.locator('table').waitFor();
       },
       {},
       [statusError(400)],
@@ -219,11 +219,11 @@ describe('The explorer', () => {
       expect(page.url()).to.match(/page=2&perPage=10&snapshot=/);
       await page.getByLabel('Per page').selectOption('100');
       await page.waitForURL(/perPage=100/);
-      await page.locator('.records tbody tr:nth-child(100)').waitFor();
+      await page.locator('table tbody tr:nth-child(100)').waitFor();
       await go(page, '#/tickets?page=99999');
       expect(await page.locator('.request-bar').textContent()).to.include('204');
       await page.getByRole('link', { name: 'Go to the first page' }).click();
-      await page.locator('.records').waitFor();
+      await page.locator('table').waitFor();
     }));
 
   it('shows all fields of a record, its JSON, and the way to related records', async () => {
@@ -235,7 +235,7 @@ describe('The explorer', () => {
       const json = await page.locator('.json pre').textContent();
       expect(JSON.parse(json ?? '')).to.include({ orderId });
       await page.getByRole('link', { name: 'Tickets of this order' }).click();
-      await page.locator('.records tbody tr').first().waitFor();
+      await page.locator('table tbody tr').first().waitFor();
     });
   });
 
@@ -266,7 +266,7 @@ describe('The explorer', () => {
         const { items } = JSON.parse(execFileSync('sh', ['-c', line]).toString()) as {
           items: { offerId: string }[];
         };
-        const links = await page.locator('.records td:first-child a').all();
+        const links = await page.locator('table td:first-child a').all();
         const hrefs = await Promise.all(links.map((link) => link.getAttribute('href')));
         expect(hrefs).to.deep.equal(items.map(({ offerId }) => `#/offers/${offerId}`));
       },
@@ -278,7 +278,7 @@ describe('The explorer', () => {
       await page.getByRole('button', { name: 'Request', exact: true }).click();
       await page.getByRole('button', { name: 'Send again' }).click();
       await page.locator('.request-bar .mark', { hasText: '304' }).waitFor();
-      expect(await page.locator('.records tbody tr').count()).to.equal(10);
+      expect(await page.locator('table tbody tr').count()).to.equal(10);
       expect(await page.locator('.request-details .headers').textContent()).to.include('etag');
     }));
 
@@ -296,7 +296,7 @@ describe('The explorer', () => {
         );
         await page.getByRole('link', { name: 'Orders' }).click();
         await page.locator('.countdown').waitFor();
-        await page.locator('.records').waitFor();
+        await page.locator('table').waitFor();
         expect(await page.locator('.request-bar').textContent()).to.include('200');
       },
       {},
@@ -310,7 +310,7 @@ describe('The explorer', () => {
         await page.route('**/v1/orders**', (route) => route.abort(), { times: 1 });
         await page.getByRole('link', { name: 'Orders' }).click();
         await page.getByRole('button', { name: 'Try again' }).click();
-        await page.locator('.records').waitFor();
+        await page.locator('table').waitFor();
       },
       {},
       [/^Failed to load resource: net::ERR_FAILED/],
@@ -343,7 +343,7 @@ describe('The explorer', () => {
       await page.locator('h1:focus').waitFor();
       await page.getByRole('link', { name: 'Orders' }).focus();
       await page.keyboard.press('Enter');
-      await page.locator('.records').waitFor();
+      await page.locator('table').waitFor();
       expect(await page.locator(':focus').textContent()).to.include('Orders');
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');

@@ -59,7 +59,7 @@ describe('The status page', () => {
   it('draws the requests of the last hour, and lists them as a table', async () => {
     await chromium.browser.visit(url(), async (page) => {
       const legend = page.locator('#chart-requests li');
-      await legend.filter({ hasText: /requests a second \d.*\/s/ }).waitFor();
+      await legend.filter({ hasText: /requests a second\s+\d.*\/s/ }).waitFor();
       await page.getByText('The same as a table').click();
       const table = page.getByRole('region', { name: 'Table of requests' });
       await table.getByRole('row').nth(1).waitFor();

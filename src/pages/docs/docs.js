@@ -1,11 +1,15 @@
-import { KEY_TEST, MALFORMED, refusalOf } from '../shared/outcomes.js';
+import { send } from '../shared/exchange.js';
 import {
+  authorization,
   canBeSent,
   forgetKey,
-  handedOverKey,
   keepKey,
+  KEY_TEST,
+  MALFORMED,
   organizationOf,
+  refusalOf,
   storedKey,
+  takeGivenKey,
 } from '../shared/session.js';
 import { formPlugin } from './forms.js';
 import { layoutPlugin } from './layout.js';
@@ -27,7 +31,7 @@ import { requestPlugin } from './requests.js';
 
 const BASE = new URL('.', location.href).href;
 // Before Swagger UI starts, which takes the fragment for the name of an operation and keeps it in the address.
-const GIVEN_KEY = handedOverKey();
+const GIVEN_KEY = takeGivenKey();
 
 const reference = elementOf('reference');
 const keyForm = elementOf('key-form');
@@ -141,35 +145,25 @@ function useKeys(ui, schemes) {
 }
 
 /**
- * Sends a request with a key, and returns why it was refused, if so.
- *
+ * Sends a request with a key, and tells why it was refused, if so.
  * @param {string} key
- * @returns {Promise<{ readonly status?: number, readonly refusal?: string }>}
+ * @returns {Promise<{ readonly status: number, readonly refusal?: string }>}
  */
 async function checked(key) {
   if (!canBeSent(key)) return { status: 400, refusal: MALFORMED };
-  try {
-    const response = await fetch(new URL(KEY_TEST, BASE), { headers: { Authorization: `Bearer ${key}` } });
-    const { status, ok } = response;
-    /** @type {unknown} */
-    const body = await response.json().catch(() => undefined);
-    return ok ? { status } : { status, refusal: refusalOf(status, body) };
-  } catch {
-    return { refusal: refusalOf(undefined, undefined) };
-  }
+  const outcome = await send({ ...KEY_TEST, headers: [authorization(key)] });
+  const { status } = outcome;
+  return status === 200 ? { status } : { status, refusal: refusalOf(outcome) };
 }
 
 /**
- * @param {string} path
+ * @param {string} target
  * @returns {Promise<object>}
  */
-async function jsonOf(path) {
-  const response = await fetch(new URL(path, BASE), { headers: { Accept: 'application/json' } });
-  if (!response.ok) throw new Error(`${path} is ${response.status}`);
-  /** @type {unknown} */
-  const content = await response.json();
-  if (typeof content !== 'object' || content === null) throw new Error(`${path} is not an object`);
-  return content;
+async function jsonOf(target) {
+  const { status, body } = await send({ target, headers: [['Accept', 'application/json']] });
+  if (status === 200 && typeof body === 'object' && body !== null) return body;
+  throw new Error(`the response of ${target} has the status ${status}`);
 }
 
 /** @param {string} id */

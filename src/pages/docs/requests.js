@@ -1,6 +1,5 @@
-import { copied } from '../shared/clipboard.js';
-import { curlLine, maskedCurlLine } from '../shared/curl.js';
-import { UNREACHABLE } from '../shared/outcomes.js';
+import { copy, curlLine, maskedCurlLine } from '../shared/curl.js';
+import { UNREACHABLE } from '../shared/session.js';
 
 const LINES = 'application/x-ndjson';
 
@@ -18,8 +17,8 @@ export function requestPlugin({ React: { createElement, useState } }) {
         const [outcome, setOutcome] = useState('');
         const { url, headers } = request.toJS();
         const fields = Object.entries(headers);
-        const copy = async () => {
-          setOutcome((await copied(curlLine(url, fields))) ? 'Copied' : 'Not permitted');
+        const onClick = async () => {
+          setOutcome(await copy(curlLine(url, fields)));
         };
         return createElement(
           'div',
@@ -28,7 +27,7 @@ export function requestPlugin({ React: { createElement, useState } }) {
           createElement('pre', { className: 'microlight' }, maskedCurlLine(url, fields)),
           createElement(
             'button',
-            { type: 'button', className: 'btn', onClick: () => void copy() },
+            { type: 'button', className: 'btn', onClick: () => void onClick() },
             'Authorization' in headers ? 'Copy with the key' : 'Copy',
           ),
           createElement('span', { className: 'outcome', role: 'status' }, outcome),

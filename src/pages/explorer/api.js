@@ -1,34 +1,34 @@
-import { exchange, headerOf } from './exchange.js';
+import { headerOf, send } from '../shared/exchange.js';
+import { authorization } from '../shared/session.js';
+import { queryOfLink } from './address.js';
 
-/** @import { ApiRequest, Exchange } from './exchange.js' */
+/** @import { Exchange, PageRequest } from '../shared/exchange.js' */
+/** @import { Page } from './types.d.ts' */
 
 /**
- * The requests of a session. Views read answers by `read`, which sends a request once for each visit of a place.
+ * The requests of a session. A place reads its answers when it is entered, and the views show the state of the readings.
  *
- * @typedef {object} Reading state of a request that a view has asked for
- * @property {'loading' | 'waiting' | 'ready' | 'refused' | 'unreachable'} state
- * @property {ApiRequest} request
- * @property {Exchange | undefined} exchange the latest
- * @property {Exchange | undefined} answer the latest with a body of records; confirmed by 304
- * @property {number} retryAt time at which a wait ends, while `waiting`
- * @property {boolean} isCurrent whether it was asked for since the last change of place
+ * @typedef {{ take(items: readonly never[]): void }} Tally receives the records of each page
+ * @typedef {Exchange & { number: number }} Sent an exchange, and its number in the session
  */
 
-/** Also bounds the memory that bodies take. */
+/** Also bounds the memory that answers and tallies take. */
 const KEPT_READINGS = 40;
 const KEPT_EXCHANGES = 25;
+/** Longer lists are read to their end only when asked to. */
+const PAGES_UNASKED = 20;
 /** Wait after a 429 without `Retry-After`, such as one of a proxy, in seconds. */
 const DEFAULT_WAIT = 5;
 
 export class Api {
   #key;
-  #count = 0;
+  #sent = 0;
   /** @type {Map<string, Reading>} */
   #readings = new Map();
   #leaving = new AbortController();
   /**
    * Latest first.
-   * @type {readonly Exchange[]}
+   * @type {readonly Sent[]}
    */
   history = [];
 
@@ -46,110 +46,192 @@ export class Api {
     return this.#leaving.signal;
   }
 
-  /** Ends the requests of the place that is left. Answers stay, and are confirmed when a view asks again. */
+  /** Ends the requests of the place that is left. Its answers stay. */
   leave() {
     this.#leaving.abort();
     this.#leaving = new AbortController();
-    for (const [id, reading] of this.#readings) {
-      reading.isCurrent = false;
-      if (reading.answer === undefined) this.#readings.delete(id);
-    }
-    for (const id of [...this.#readings.keys()].slice(0, -KEPT_READINGS)) this.#readings.delete(id);
   }
 
   /**
-   * Returns the state of a request, and sends it if this place has not asked for it yet.
-   * @param {ApiRequest} request
-   * @returns {Readonly<Reading>}
+   * Sends a request of the place that is entered. An answer that is known is confirmed.
+   * @param {PageRequest} request
+   * @param {() => Tally} [newTally] makes the tally of a walk: all pages of a list are read
    */
-  read(request) {
-    const known = this.#readings.get(idOf(request));
-    if (known?.isCurrent === true) return known;
-    return this.refresh(request);
-  }
-
-  /**
-   * Sends a request of a view again. An earlier answer is confirmed by its entity tag.
-   * @param {ApiRequest} request
-   * @returns {Readonly<Reading>}
-   */
-  refresh(request) {
-    const id = idOf(request);
-    const answer = this.#readings.get(id)?.answer;
-    /** @type {Reading} */
-    const reading = { state: 'loading', request, exchange: undefined, answer, retryAt: 0, isCurrent: true };
-    // Set anew, so that the latest is last in order.
+  read(request, newTally) {
+    const id = JSON.stringify([request, newTally !== undefined]);
+    const reading = this.#readings.get(id) ?? new Reading(this, request);
+    reading.newTally = newTally;
+    // The latest is last in order.
     this.#readings.delete(id);
     this.#readings.set(id, reading);
-    void this.#load(reading);
+    for (const old of [...this.#readings.keys()].slice(0, -KEPT_READINGS)) this.#readings.delete(old);
+    void reading.refresh();
     return reading;
   }
 
-  /** @param {Reading} reading */
-  async #load(reading) {
-    const signal = this.leaving;
-    const tag = reading.answer === undefined ? undefined : headerOf(reading.answer, 'etag');
-    const request = tag === undefined ? reading.request : conditional(reading.request, tag);
-    try {
-      const outcome = await this.send(request, signal, (retryAt) => {
-        reading.state = 'waiting';
-        reading.retryAt = retryAt;
-      });
-      reading.exchange = outcome;
-      reading.state = stateOf(outcome);
-      if (reading.state === 'ready' && outcome.status !== 304) reading.answer = outcome;
-      this.changed();
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
+  /**
+   * Sends a request of the history again, for the reading that sent it if it is kept.
+   * @param {PageRequest} request
+   */
+  sendAgain({ target, headers }) {
+    const request = { target, headers: headers.filter(([name]) => name !== 'If-None-Match') };
+    const text = JSON.stringify(request);
+    const known = [...this.#readings.values()].find((reading) => JSON.stringify(reading.request) === text);
+    void (known ?? new Reading(this, request)).refresh();
   }
 
   /**
    * Sends a request, and again after each 429 when its `Retry-After` has passed.
-   * @param {ApiRequest} request
+   * @param {PageRequest} request
    * @param {AbortSignal} signal
-   * @param {(retryAt: number) => void} [waiting] called with the time at which a wait ends
+   * @param {(retryAt: number) => void} waiting called with the time at which a wait ends
    * @throws {DOMException} if aborted
    */
   async send(request, signal, waiting) {
     for (;;) {
-      const outcome = await exchange(request, this.#key, ++this.#count, signal);
-      this.history = [outcome, ...this.history].slice(0, KEPT_EXCHANGES);
-      if (outcome.status !== 429) {
-        this.changed();
-        return outcome;
-      }
-      const seconds = Number(headerOf(outcome, 'retry-after') ?? DEFAULT_WAIT);
-      waiting?.(Date.now() + seconds * 1000);
+      const { target, headers } = request;
+      const exchange = await send({ target, headers: [authorization(this.#key), ...headers] }, signal);
+      const sent = { ...exchange, request, number: ++this.#sent };
+      this.history = [sent, ...this.history].slice(0, KEPT_EXCHANGES);
+      if (sent.status !== 429) return sent;
+      const seconds = Number(headerOf(sent, 'retry-after') ?? DEFAULT_WAIT);
+      waiting(Date.now() + seconds * 1000);
       this.changed();
       await delay(seconds * 1000, signal);
     }
   }
 }
 
-/**
- * Returns a request that the API answers with 304 while its answer has the same entity tag.
- * @param {ApiRequest} request
- * @param {string} tag
- * @returns {ApiRequest}
- */
-export function conditional({ target, headers }, tag) {
-  return { target, headers: [...headers, ['If-None-Match', tag]] };
-}
+/** One answer or, with a tally, all pages of a list, by their `nextPage`. */
+export class Reading {
+  #api;
+  /** @type {PageRequest | undefined} */
+  #next;
+  #stopping = new AbortController();
+  #completion = Promise.withResolvers();
+  /** @type {'loading' | 'waiting' | 'paused' | 'ready' | 'failed'} */
+  state = 'loading';
+  /**
+   * The latest exchange.
+   * @type {Exchange | undefined}
+   */
+  exchange;
+  /**
+   * The latest exchange with a body of records, of the first page. It is confirmed by its entity tag, which carries the
+   * content of the organization, and with it that of all pages.
+   * @type {Exchange | undefined}
+   */
+  answer;
+  /** @type {(() => Tally) | undefined} */
+  newTally;
+  /** @type {Tally | undefined} */
+  tally;
+  isComplete = false;
+  pagesRead = 0;
+  totalPages = 0;
+  /** Time at which a wait ends. */
+  retryAt = 0;
 
-/** @param {ApiRequest} request */
-function idOf({ target, headers }) {
-  return JSON.stringify([target, headers]);
-}
+  /**
+   * @param {Api} api
+   * @param {PageRequest} request of the first page
+   */
+  constructor(api, request) {
+    this.#api = api;
+    this.request = request;
+  }
 
-/**
- * @param {Exchange} outcome
- * @returns {Reading['state']}
- */
-function stateOf({ status, body }) {
-  if (status === undefined) return 'unreachable';
-  // A proxy may answer in place of the API, such as with the page of its own sign-in.
-  return status >= 400 || (status === 200 && body === undefined) ? 'refused' : 'ready';
+  /** Fulfilled when all pages are read. */
+  get completion() {
+    return this.#completion.promise;
+  }
+
+  /** Sends the first request again. */
+  refresh() {
+    const { target, headers } = this.request;
+    const tag = this.answer === undefined || !this.isComplete ? undefined : headerOf(this.answer, 'etag');
+    return this.#run(
+      tag === undefined ? this.request : { target, headers: [...headers, ['If-None-Match', tag]] },
+      PAGES_UNASKED,
+    );
+  }
+
+  /** Reads the pages that are left, or begins again after a failure. */
+  resume() {
+    return this.#next === undefined ? this.refresh() : this.#run(this.#next, Infinity);
+  }
+
+  stop() {
+    this.#stopping.abort();
+  }
+
+  /**
+   * @param {PageRequest} from
+   * @param {number} maxPages the walk pauses before it reads a longer list
+   */
+  async #run(from, maxPages) {
+    this.stop();
+    const stopping = new AbortController();
+    this.#stopping = stopping;
+    const signal = AbortSignal.any([this.#api.leaving, stopping.signal]);
+    /** @type {PageRequest | undefined} */
+    let next = from;
+    try {
+      while (next !== undefined) {
+        this.#next = next;
+        this.state = 'loading';
+        this.#api.changed();
+        this.exchange = await this.#api.send(next, signal, (retryAt) => {
+          this.state = 'waiting';
+          this.retryAt = retryAt;
+        });
+        next = this.#take(this.exchange, next.target === this.request.target);
+        this.#next = next;
+        if (next === undefined || this.totalPages <= maxPages) continue;
+        this.state = 'paused';
+        break;
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      if (this.#stopping === stopping) this.state = 'paused';
+    }
+    this.#api.changed();
+  }
+
+  /**
+   * Takes over a response. Returns the request of the next page, if there is one.
+   * @param {Exchange} exchange
+   * @param {boolean} isFirst whether it is that of the first page
+   */
+  #take(exchange, isFirst) {
+    const { status, body } = exchange;
+    // A proxy may answer in place of the API, such as with the page of its own sign-in.
+    const isRefused = status === 0 || status >= 400 || (status === 200 && body === undefined);
+    this.state = isRefused ? 'failed' : 'ready';
+    if (isRefused || status === 304) return undefined;
+    if (isFirst) {
+      this.answer = exchange;
+      this.tally = this.newTally?.();
+      this.pagesRead = 0;
+    }
+    const next = this.tally && this.#add(this.tally, /** @type {Page} */ (body));
+    this.isComplete = next === undefined;
+    if (this.isComplete) this.#completion.resolve(undefined);
+    return next;
+  }
+
+  /**
+   * @param {Tally} tally
+   * @param {Page} page
+   */
+  #add(tally, { items, totalPages, nextPage }) {
+    tally.take(items);
+    this.pagesRead++;
+    this.totalPages = totalPages;
+    if (nextPage === null) return undefined;
+    const { target, headers } = this.request;
+    return { target: `${target.split('?')[0]}?${queryOfLink(nextPage)}`, headers };
+  }
 }
 
 /**

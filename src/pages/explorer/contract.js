@@ -1,5 +1,11 @@
+import { PAGING, queryOf } from './address.js';
+
+/** @import { Header, PageRequest } from '../shared/exchange.js' */
+/** @import { Entry } from './address.js' */
+
 /**
- * The contract of the API, read from the OpenAPI document. Places, forms and descriptions of the explorer derive from it.
+ * The contract of the API, read from the OpenAPI document. Lists, forms, fields and descriptions of the explorer derive
+ * from it.
  *
  * @typedef {object} Schema JSON Schema, as far as the explorer reads it
  * @property {string | readonly string[]} [type]
@@ -7,14 +13,11 @@
  * @property {string} [description]
  * @property {readonly string[]} [enum]
  * @property {string} [pattern]
- * @property {number} [maxItems]
- * @property {number} [minimum]
  * @property {number} [maximum]
  * @property {string | number | boolean} [default]
  * @property {readonly (string | number | boolean | readonly string[])[]} [examples]
  * @property {Schema} [items]
  * @property {Readonly<Record<string, Schema | undefined>>} [properties]
- * @property {readonly Schema[]} [oneOf]
  * @property {{ propertyName: string, mapping: Readonly<Record<string, string | undefined>> }} [discriminator]
  *
  * @typedef {object} Parameter
@@ -23,31 +26,29 @@
  * @property {string} [description]
  * @property {Schema} schema
  *
- * @typedef {{ $ref: string }} Reference
- *
- * @typedef {object} OpenApiOperation
- * @property {string} summary
+ * @typedef {object} Operation
  * @property {string} description
- * @property {readonly (Parameter | Reference)[]} parameters
+ * @property {readonly (Parameter | { $ref: string })[]} parameters
  * @property {Readonly<Record<string, { content?: Readonly<Record<string, { schema: Schema }>> }>>} responses
  *
  * @typedef {object} OpenApi
- * @property {Readonly<Record<string, { get?: OpenApiOperation }>>} paths
+ * @property {Readonly<Record<string, { get?: Operation }>>} paths
  * @property {{ schemas: Readonly<Record<string, Schema | undefined>>, parameters: Readonly<Record<string, Parameter>> }} components
  *
  * @typedef {object} List
  * @property {string} name last segment of the path, such as `tickets`
  * @property {string} path
  * @property {string} description
- * @property {readonly Parameter[]} parameters of the query
+ * @property {readonly Parameter[]} filters parameters that select records
+ * @property {number} largestPage largest number of records on a page
  * @property {boolean} isPreview whether only the preview version has it
+ * @property {readonly Header[]} headers of requests for the list and its records
  * @property {Schema} record schema of its records
  * @property {string | undefined} recordPath path template of one record
  */
 
 const VERSION_HEADER = 'Service-API-Version';
 const PREVIEW = 'preview';
-const API = '/v1/';
 
 export class Contract {
   #document;
@@ -58,35 +59,11 @@ export class Contract {
   constructor(document) {
     this.#document = document;
     this.lists = Object.entries(document.paths).flatMap(([path, { get }]) => {
-      const page = get?.responses['200']?.content?.['application/json']?.schema;
-      const items =
-        page === undefined ? undefined : this.resolve(page, undefined).properties?.['items']?.items;
-      return get === undefined || items === undefined || !path.startsWith(API)
-        ? []
-        : [this.#listOf(path, get, items)];
+      const page = get?.responses['200']?.content?.['application/json']?.schema ?? {};
+      const record = this.resolve(page).properties?.['items']?.items;
+      const isList = get !== undefined && record !== undefined && path.startsWith('/v1/');
+      return isList ? [this.#listOf(path, get, record)] : [];
     });
-  }
-
-  /**
-   * @param {string} path
-   * @param {OpenApiOperation} operation
-   * @param {Schema} record
-   * @returns {List}
-   */
-  #listOf(path, { description, parameters }, record) {
-    const all = parameters.map((each) => ('$ref' in each ? this.#parameterAt(each.$ref) : each));
-    const version = all.find(({ name }) => name === VERSION_HEADER);
-    return {
-      name: path.slice(path.lastIndexOf('/') + 1),
-      path,
-      description,
-      parameters: all.filter((parameter) => parameter.in === 'query'),
-      isPreview: version?.schema.default === PREVIEW,
-      record,
-      recordPath: Object.keys(this.#document.paths).find(
-        (each) => each.startsWith(`${path}/{`) && each.endsWith('}'),
-      ),
-    };
   }
 
   /** Lists that belong to the organization itself. */
@@ -104,45 +81,77 @@ export class Contract {
     return found;
   }
 
-  /** @param {string} reference */
-  #parameterAt(reference) {
-    return this.#document.components.parameters[reference.slice(reference.lastIndexOf('/') + 1)];
+  /**
+   * @param {string} path
+   * @param {Operation} operation
+   * @param {Schema} record
+   * @returns {List}
+   */
+  #listOf(path, { description, parameters }, record) {
+    const { paths, components } = this.#document;
+    const all = parameters.map((each) => ('$ref' in each ? components.parameters[nameIn(each.$ref)] : each));
+    const isPreview = all.find(({ name }) => name === VERSION_HEADER)?.schema.default === PREVIEW;
+    return {
+      name: path.slice(path.lastIndexOf('/') + 1),
+      path,
+      description,
+      filters: all.filter(({ name, in: place }) => place === 'query' && !PAGING.includes(name)),
+      largestPage: all.find(({ name }) => name === 'perPage')?.schema.maximum ?? 1,
+      isPreview,
+      headers: isPreview ? [[VERSION_HEADER, PREVIEW]] : [],
+      record,
+      recordPath: Object.keys(paths).find((each) => each.startsWith(`${path}/{`) && each.endsWith('}')),
+    };
   }
 
   /**
    * Follows references, and selects the variant of a value by its discriminator.
    * @param {Schema} schema
-   * @param {unknown} value
+   * @param {object} [value]
    * @returns {Schema}
    */
   resolve(schema, value) {
-    if (schema.$ref !== undefined) {
-      const name = schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1);
-      return this.resolve(this.#document.components.schemas[name] ?? {}, value);
-    }
-    const { discriminator } = schema;
-    if (discriminator === undefined || typeof value !== 'object' || value === null) return schema;
-    const variant = String(Reflect.get(value, discriminator.propertyName));
-    const reference = discriminator.mapping[variant];
-    return reference === undefined ? schema : this.resolve({ $ref: reference }, value);
+    const { $ref, discriminator } = schema;
+    if ($ref !== undefined) return this.resolve(this.#document.components.schemas[nameIn($ref)] ?? {}, value);
+    if (discriminator === undefined || value === undefined) return schema;
+    const variant = discriminator.mapping[String(Reflect.get(value, discriminator.propertyName))];
+    return variant === undefined ? schema : this.resolve({ $ref: variant }, value);
   }
 }
 
-/**
- * Returns the headers of a request to a list or to a record of it.
- * @param {List} list
- * @returns {readonly (readonly [string, string])[]}
- */
-export function headersFor({ isPreview }) {
-  return isPreview ? [[VERSION_HEADER, PREVIEW]] : [];
+/** @param {string} reference */
+function nameIn(reference) {
+  return reference.slice(reference.lastIndexOf('/') + 1);
 }
 
 /**
- * Returns the largest number of records that a page of a list may have.
+ * Returns the request of a page of a list.
  * @param {List} list
+ * @param {readonly string[]} ids values of the parameters of the path
+ * @param {readonly Entry[]} entries
+ * @returns {PageRequest}
  */
-export function largestPage({ parameters }) {
-  return parameters.find(({ name }) => name === 'perPage')?.schema.maximum;
+export function listRequest({ path, headers }, ids, entries) {
+  return { target: targetOf(path, ids, queryOf(entries)), headers };
+}
+
+/**
+ * Returns the request of the first page of a list, in pages of the largest size.
+ * @param {List} list
+ * @param {readonly string[]} ids
+ * @param {readonly Entry[]} filters
+ */
+export function walkRequest(list, ids, filters) {
+  return listRequest(list, ids, [...filters, ['perPage', String(list.largestPage)]]);
+}
+
+/**
+ * @param {List} list
+ * @param {string} id
+ * @returns {PageRequest}
+ */
+export function recordRequest({ recordPath = '', headers }, id) {
+  return { target: targetOf(recordPath, [id]), headers };
 }
 
 /**
@@ -150,13 +159,9 @@ export function largestPage({ parameters }) {
  * @param {string} template path template of the contract
  * @param {readonly string[]} ids values of its parameters, in order
  */
-export function targetOf(template, ids, query = '') {
-  let rest = [...ids];
-  const path = template.slice(1).replaceAll(/\{[^}]+\}/g, () => {
-    const [id = '', ...others] = rest;
-    rest = others;
-    return encodeURIComponent(id);
-  });
+function targetOf(template, ids, query = '') {
+  const rest = [...ids];
+  const path = template.slice(1).replaceAll(/\{[^}]+\}/g, () => encodeURIComponent(rest.shift() ?? ''));
   return query === '' ? path : `${path}?${query}`;
 }
 

@@ -1,39 +1,32 @@
 import { html, nothing } from 'lit-html';
-import { headersFor, largestPage, targetOf } from './contract.js';
-import { nextSession, sessionsOf, venueOf } from './events-view.js';
-import { listView } from './list-view.js';
-import { offersView } from './offers-view.js';
-import { poster } from './poster.js';
-import { queryOf } from './query.js';
+import { linkTo, queryOf } from './address.js';
+import { recordRequest, walkRequest } from './contract.js';
+import { inOneLine, nextSession, poster, sessionsOf, venueOf } from './events.js';
+import { listView, readList } from './list-view.js';
+import { foreignIds } from './offers.js';
+import { offersView, stockBySessionView } from './offers-view.js';
 import { recordFields } from './record-view.js';
-import { linkTo } from './route.js';
-import { SalesTally } from './sales.js';
-import { salesView } from './sales-view.js';
-import { empty, pageHeader, skeleton, stateOf } from './states.js';
-import { stockView } from './stock.js';
+import { SalesTally, salesView } from './sales.js';
+import { answerOf, empty, pageHeader, progressOf, skeleton } from './states.js';
 import { zoneOrUtc } from './times.js';
 import { chips, nameOr } from './values.js';
-import { walkState } from './walk-state.js';
-import { Collected } from './walks.js';
 
-/** @import { SessionRecord } from './columns.js' */
+/** @import { Exchange } from '../shared/exchange.js' */
+/** @import { Reading } from './api.js' */
 /** @import { List } from './contract.js' */
-/** @import { EventRecord } from './events-view.js' */
-/** @import { ApiRequest, Exchange } from './exchange.js' */
-/** @import { Place } from './list-view.js' */
-/** @import { Offer } from './offers.js' */
-/** @import { Measure } from './sales-view.js' */
-/** @import { Entry } from './query.js' */
-/** @import { Walks } from './walks.js' */
+/** @import { Selection } from './list-view.js' */
+/** @import { Measure } from './sales.js' */
+/** @import { Event, Offer, Place, Session } from './types.d.ts' */
 
 /**
  * The page of an event: its figures, lists of its records, and its offers.
  *
- * @typedef {Place & { sales: Walks<SalesTally>, collected: Walks<Collected>, measure: Measure,
- *   select: (measure: Measure) => void }} EventPlace
+ * @typedef {object} Switch the measure of sales that the user has selected
+ * @property {Measure} measure
+ * @property {(measure: Measure) => void} select
  */
 
-/** Parts by the last segment of their place. Those that are lists have its name in the contract. */
+/** Parts by the last segment of their place. */
 const PARTS = {
   overview: 'Overview',
   sessions: 'Sessions',
@@ -43,22 +36,94 @@ const PARTS = {
   record: 'Fields',
 };
 
+/** A tally that keeps the records themselves. */
+class Collected {
+  /** @type {unknown[]} */
+  items = [];
+
+  /** @param {readonly unknown[]} items */
+  take(items) {
+    this.items.push(...items);
+  }
+}
+
 /**
- * @param {EventPlace} place
- * @param {List} list the list of events
- * @param {string} id
- * @param {string} [part]
+ * Reads the event, then what its part shows.
+ * @param {Place} place
+ * @param {List} events
  */
-export function eventView(place, list, id, part = 'overview') {
-  const { api } = place;
-  const reading = api.read({ target: targetOf(list.recordPath ?? '', [id]), headers: headersFor(list) });
-  const hasNoEvent = reading.state === 'refused' || reading.state === 'unreachable';
-  return html`${hasNoEvent ? pageHeader(html`<code>${id}</code>`) : nothing}
-  ${stateOf(
-    api,
-    reading,
+export async function readEvent(place, events) {
+  const { api, contract, route, readings } = place;
+  const [, id, part = 'overview'] = route.segments;
+  const visit = api.leaving;
+  readings.record = api.read(recordRequest(events, id));
+  await readings.record.completion;
+  if (visit !== api.leaving) return;
+  const event = /** @type {Event} */ (readings.record.answer?.body);
+  const selection = selectionOf(place, event, part);
+  if (selection !== undefined) readList(place, selection);
+  if (part !== 'overview' && part !== 'offers') return;
+  if (part === 'overview')
+    readings.tickets = api.read(
+      walkRequest(contract.list('tickets'), [], [['eventIds', id]]),
+      () => new SalesTally(zoneOrUtc(event.eventTimezone)),
+    );
+  const list = contract.list('offers');
+  readings.offers = api.read(walkRequest(list, [], [['eventId', id]]), () => new Collected());
+  readings.sessions = api.read(walkRequest(contract.list('sessions'), [id], []), () => new Collected());
+  if (part === 'overview') return;
+  await readings.offers.completion;
+  if (visit !== api.leaving) return;
+  const foreign = foreignIds(offersOf(place));
+  readings.foreignOffers = new Map(foreign.map((each) => [each, api.read(recordRequest(list, each))]));
+}
+
+/**
+ * Returns the list that a part shows, if it is one.
+ * @param {Place} place
+ * @param {Event} event
+ * @param {string} part
+ * @returns {Selection | undefined}
+ */
+function selectionOf({ contract }, { id, eventTimezone }, part) {
+  const zones = [zoneOrUtc(eventTimezone)];
+  if (part === 'sessions') return { list: contract.list(part), ids: [id], zones };
+  if (part === 'tickets' || part === 'orders')
+    return { list: contract.list(part), fixed: [['eventIds', id]], zones };
+  return undefined;
+}
+
+/**
+ * Returns the records that a walk has collected.
+ * @param {Reading | undefined} walk
+ */
+function recordsOf(walk) {
+  return /** @type {Collected | undefined} */ (walk?.tally)?.items ?? [];
+}
+
+/** @param {Place} place */
+function offersOf({ readings: { offers } }) {
+  return /** @type {readonly Offer[]} */ (recordsOf(offers));
+}
+
+/** @param {Place} place */
+function sessionsIn({ readings: { sessions } }) {
+  return /** @type {readonly Session[]} */ (recordsOf(sessions));
+}
+
+/**
+ * @param {Place} place
+ * @param {List} events
+ * @param {Switch} sales
+ */
+export function eventView(place, events, sales) {
+  const { route, readings } = place;
+  const [, id, part = 'overview'] = route.segments;
+  return html`${readings.record?.state === 'failed' ? pageHeader(html`<code>${id}</code>`) : nothing}
+  ${answerOf(
+    readings.record,
     (answer) => {
-      const event = /** @type {EventRecord} */ (answer.body);
+      const event = /** @type {Event} */ (answer.body);
       return html`${header(event)}
         <nav class="tabs" aria-label="Parts of the event">
           <ul>
@@ -72,24 +137,21 @@ export function eventView(place, list, id, part = 'overview') {
             )}
           </ul>
         </nav>
-        ${partView(place, list, answer, event, part)}`;
+        ${partView(place, events, answer, part, sales)}`;
     },
     skeleton(3),
   )}`;
 }
 
-/** @param {EventRecord} event */
+/** @param {Event} event */
 function header(event) {
+  const zone = event.eventTimezone.replaceAll('_', ' ');
   return html`<header class="event-header">
-    ${poster(event.id, event.nextSessionStartAt)}
+    ${poster(event)}
     <div>
       <h1 tabindex="-1">${nameOr(event.title, event.id)}</h1>
       ${nextSession(event)}
-      <p class="quiet">
-        ${[sessionsOf(event), venueOf(event), event.eventTimezone?.replaceAll('_', ' ') ?? '', event.currency]
-          .filter((text) => text !== '')
-          .join(' · ')}
-      </p>
+      <p class="quiet">${inOneLine(sessionsOf(event), venueOf(event), zone, event.currency)}</p>
       ${event.description === null ? nothing : html`<p class="lead">${event.description}</p>`}
       ${chips(event.tags)}
     </div>
@@ -97,101 +159,56 @@ function header(event) {
 }
 
 /**
- * @param {EventPlace} place
+ * @param {Place} place
  * @param {List} events
  * @param {Exchange} answer
- * @param {EventRecord} event
  * @param {string} part
+ * @param {Switch} sales
  */
-function partView(place, events, answer, event, part) {
-  const { contract } = place;
-  const { id } = event;
-  const zones = [zoneOrUtc(event.eventTimezone)];
+function partView(place, events, answer, part, { measure, select }) {
+  const { contract, readings } = place;
+  const event = /** @type {Event} */ (answer.body);
+  const selection = selectionOf(place, event, part);
+  if (selection !== undefined) return listView(place, selection);
   switch (part) {
     case 'overview':
-      return overview(place, event);
-    case 'sessions':
-      return listView(place, contract.list(part), { ids: [id], zones });
-    case 'tickets':
-    case 'orders':
-      return listView(place, contract.list(part), { fixed: [['eventIds', id]], zones });
+      return html`<div class="panels">
+        ${readings.tickets === undefined ? nothing : salesView(readings.tickets, measure, select)}
+        ${whenComplete(place, () => stockBySessionView(offersOf(place), sessionsIn(place), event))}
+      </div>`;
     case 'offers':
-      return offers(place, event);
+      return html`<p class="part-note quiet">
+          Options are listed under the tickets with which they are sold.
+          <a href=${linkTo(['offers'], queryOf([['eventId', event.id]]))}>Filter the offers as a list</a>
+        </p>
+        ${whenComplete(place, () => offersPart(place))}`;
     case 'record':
-      return recordFields(place, events, id, answer);
+      return recordFields(contract, events, event.id, answer);
     default:
       return empty('There is no such part of the event.');
   }
 }
 
 /**
- * Shows sales and stock, computed from the tickets, sessions and offers that the API returns.
- * @param {EventPlace} place
- * @param {EventRecord} event
- */
-function overview(place, event) {
-  const { sales, measure, select } = place;
-  const tickets = sales.from(
-    firstPage(place.contract.list('tickets'), [], [['eventIds', event.id]]),
-    () => new SalesTally(zoneOrUtc(event.eventTimezone)),
-  );
-  return html`<div class="panels">
-    ${salesView(tickets, measure, select)}
-    ${withOffers(place, event, (all, sessions) => stockView(all, sessions, event))}
-  </div>`;
-}
-
-/**
- * @param {EventPlace} place
- * @param {EventRecord} event
- */
-function offers(place, event) {
-  const filtered = linkTo(['offers'], queryOf([['eventId', event.id]]));
-  const list = place.contract.list('offers');
-  /** @param {string} offerId */
-  const nameOfOther = (offerId) => {
-    const target = targetOf(list.recordPath ?? '', [offerId]);
-    const { answer } = place.api.read({ target, headers: headersFor(list) });
-    return /** @type {Offer | undefined} */ (answer?.body)?.name ?? undefined;
-  };
-  return html`<p class="part-note quiet">
-      Options stand under the tickets with which they are sold.
-      <a href=${filtered}>Filter the offers as a list</a>
-    </p>
-    ${withOffers(place, event, (all, sessions) =>
-      all.length === 0 ? empty('This event has no offers.') : offersView(all, sessions, nameOfOther),
-    )}`;
-}
-
-/**
  * Shows a view of all offers and sessions of an event, once all are read.
- * @param {EventPlace} place
- * @param {EventRecord} event
- * @param {(offers: readonly Offer[], sessions: readonly SessionRecord[]) => unknown} show
+ * @param {Place} place
+ * @param {() => unknown} show
  */
-function withOffers({ contract, collected }, { id }, show) {
-  const offerWalk = collected.from(
-    firstPage(contract.list('offers'), [], [['eventId', id]]),
-    () => new Collected(),
-  );
-  const sessionWalk = collected.from(firstPage(contract.list('sessions'), [id], []), () => new Collected());
-  const unfinished = [offerWalk, sessionWalk].filter(({ state }) => state !== 'ready');
-  if (unfinished.length > 0) return html`${unfinished.map(walkState)} ${skeleton(4)}`;
-  return show(
-    /** @type {readonly Offer[]} */ (offerWalk.tally.items),
-    /** @type {readonly SessionRecord[]} */ (sessionWalk.tally.items),
-  );
+function whenComplete({ readings: { offers, sessions } }, show) {
+  if (offers === undefined || sessions === undefined) return skeleton(4);
+  const walks = [offers, sessions];
+  const isComplete = walks.every((walk) => walk.isComplete && walk.state !== 'failed');
+  return html`${walks.map(progressOf)} ${isComplete ? show() : skeleton(4)}`;
 }
 
-/**
- * Returns the request for the first page of a list, in pages of the largest size.
- * @param {List} list
- * @param {readonly string[]} ids
- * @param {readonly Entry[]} filters
- * @returns {ApiRequest}
- */
-function firstPage(list, ids, filters) {
-  const perPage = largestPage(list);
-  const query = queryOf(perPage === undefined ? filters : [...filters, ['perPage', String(perPage)]]);
-  return { target: targetOf(list.path, ids, query), headers: headersFor(list) };
+/** @param {Place} place */
+function offersPart(place) {
+  const offers = offersOf(place);
+  if (offers.length === 0) return empty('This event has no offers.');
+  /** @param {string} id */
+  const nameOfForeign = (id) => {
+    const answer = place.readings.foreignOffers?.get(id)?.answer;
+    return /** @type {Offer | undefined} */ (answer?.body)?.name;
+  };
+  return offersView(offers, sessionsIn(place), nameOfForeign);
 }

@@ -1,37 +1,35 @@
 import { html, nothing, render } from 'lit-html';
-import { KEY_TEST, MALFORMED, refusalOf } from '../shared/outcomes.js';
+import { send } from '../shared/exchange.js';
 import {
   canBeSent,
   forgetKey,
-  handedOverKey,
   keepKey,
+  KEY_TEST,
+  MALFORMED,
   organizationOf,
+  refusalOf,
   storedKey,
+  takeGivenKey,
 } from '../shared/session.js';
+import '../shared/time-chart.js';
+import { linkTo, routeOf } from './address.js';
 import { Api } from './api.js';
 import { Contract } from './contract.js';
-import { eventCards } from './events-view.js';
-import { eventView } from './event-view.js';
-import { focusHeading, pageOf, showResults } from './focus.js';
-import { listView } from './list-view.js';
-import { recordView } from './record-view.js';
+import { eventView, readEvent } from './event-view.js';
+import { listView, readList } from './list-view.js';
+import { readRecord, recordView } from './record-view.js';
 import { requestPanel } from './request-panel.js';
-import { linkTo, routeOf } from './route.js';
-import { signIn } from './sign-in.js';
 import { empty, pageHeader } from './states.js';
 import { prose } from './values.js';
-import { Walks } from './walks.js';
 
 /** @import { List, OpenApi } from './contract.js' */
-/** @import { Place } from './list-view.js' */
-/** @import { SalesTally } from './sales.js' */
-/** @import { Measure } from './sales-view.js' */
-/** @import { Collected } from './walks.js' */
 /** @import { PanelState } from './request-panel.js' */
+/** @import { Measure } from './sales.js' */
+/** @import { Place, Readings } from './types.d.ts' */
 
 /**
- * The explorer. Its state is the key of the tab, the place in the address, and the readings of the API; a change of any
- * of them draws the page anew.
+ * The explorer. The page is drawn from its state: the key of the tab, the place in the address, and the answers of the
+ * API. Entering a place, and actions of the user, send the requests.
  */
 
 const OPEN_API = 'openapi.json';
@@ -45,19 +43,14 @@ if (!(root instanceof HTMLElement)) throw new Error('the document has no element
 let contract;
 /** @type {string | undefined} */
 let contractFailure;
-/**
- * @typedef {object} Session
- * @property {string} key
- * @property {Api} api
- * @property {Walks<SalesTally>} sales
- * @property {Walks<Collected>} collected
- */
-/** @type {Session | undefined} */
+/** @type {{ key: string, api: Api } | undefined} */
 let session;
+/** @type {Readings} */
+let readings = {};
 /** @type {Measure} */
 let measure = 'total';
-/** @type {{ refusal: string | undefined, isTrying: boolean }} */
-let attempt = { refusal: undefined, isTrying: false };
+/** @type {{ refusal?: string, isTrying: boolean }} */
+let attempt = { isTrying: false };
 /** @type {PanelState} */
 let panel = { isOpen: false, isKeyShown: false, selected: undefined };
 let isDrawing = false;
@@ -76,18 +69,16 @@ function draw() {
 }
 
 function page() {
-  if (session === undefined) return signIn({ ...attempt, signIn: (key) => void tryKey(key, true) });
+  if (session === undefined) return signIn();
   const { key, api } = session;
-  /** @param {Partial<PanelState>} changes */
-  const change = (changes) => {
-    panel = { ...panel, ...changes };
-    draw();
-  };
   return html`
     <a class="skip" href=${location.hash} @click=${skipToContent}>Skip to the content</a>
     ${topBar(organizationOf(key))}
-    <main id="main">${content(session)}</main>
-    ${requestPanel(api, key, panel, change)}
+    <main id="main">${content(api)}</main>
+    ${requestPanel(api, key, panel, (changes) => {
+      panel = { ...panel, ...changes };
+      draw();
+    })}
   `;
 }
 
@@ -126,56 +117,54 @@ function topBar(organization) {
   </header>`;
 }
 
-/** @param {Session} session */
-function content({ api, sales, collected }) {
+/** @param {Api} api */
+function content(api) {
   if (contractFailure !== undefined)
     return html`<div class="notice bad" role="alert"><p>${contractFailure}</p></div>`;
   if (contract === undefined) return nothing;
-  const route = routeOf(location.hash);
-  const [name] = route.segments;
-  const id = route.segments.at(1);
-  const list = contract.organizationLists.find((each) => each.name === name);
+  const place = { api, contract, route: routeOf(location.hash), readings };
+  const [name] = place.route.segments;
+  const id = place.route.segments.at(1);
+  const list = listAt(contract, name);
   if (list === undefined)
     return html`${pageHeader('Not found')}
     ${empty('There is no such place.', html`<a href=${linkTo([START])}>Go to the events</a>`)}`;
-  const place = { api, contract, route };
-  if (id === undefined) return listPage(place, list);
-  if (name === START) {
-    /** @param {Measure} selected */
-    const select = (selected) => {
+  if (id === undefined) return html`${listHeader(list)} ${listView(place, { list })}`;
+  if (name !== START) return html`${recordHeader(list, id)} ${recordView(place, list, id)}`;
+  return eventView(place, list, {
+    measure,
+    select: (selected) => {
       measure = selected;
       draw();
-    };
-    return eventView({ ...place, sales, collected, measure, select }, list, id, route.segments.at(2));
-  }
-  return recordPage(place, list, id);
+    },
+  });
 }
 
 /**
- * @param {Place} place
- * @param {List} list
+ * @param {Contract} of
+ * @param {string | undefined} name
  */
-function listPage(place, list) {
+function listAt({ organizationLists }, name) {
+  return organizationLists.find((each) => each.name === name);
+}
+
+/** @param {List} list */
+function listHeader({ name, description, isPreview }) {
   return html`<header class="page-header">
-      <h1 tabindex="-1">
-        ${titleOf(list.name)} ${list.isPreview ? html`<span class="mark">preview</span>` : nothing}
-      </h1>
-      <p class="quiet">${prose(list.description)}</p>
-    </header>
-    ${list.name === START ? listView(place, list, { show: eventCards }) : listView(place, list)}`;
+    <h1 tabindex="-1">${titleOf(name)} ${isPreview ? html`<span class="mark">preview</span>` : nothing}</h1>
+    <p class="quiet">${prose(description)}</p>
+  </header>`;
 }
 
 /**
- * @param {Place} place
  * @param {List} list
  * @param {string} id
  */
-function recordPage(place, list, id) {
+function recordHeader({ name }, id) {
   return html`<header class="page-header">
-      <p class="path"><a href=${linkTo([list.name])}>${titleOf(list.name)}</a></p>
-      <h1 tabindex="-1"><code>${id}</code></h1>
-    </header>
-    ${recordView(place, list, id)}`;
+    <p class="path"><a href=${linkTo([name])}>${titleOf(name)}</a></p>
+    <h1 tabindex="-1"><code>${id}</code></h1>
+  </header>`;
 }
 
 /** @param {string} name */
@@ -183,42 +172,65 @@ function titleOf(name) {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/**
- * Signs in if the API accepts a key, which the first page of events shows.
- * @param {string} key
- * @param {boolean} isFromForm whether the focus was in the form, and goes to the heading
- */
-async function tryKey(key, isFromForm) {
-  if (!canBeSent(key)) {
-    attempt = { refusal: MALFORMED, isTrying: false };
-    draw();
-    return;
-  }
-  attempt = { refusal: undefined, isTrying: true };
-  draw();
-  const api = new Api(key, draw);
-  const outcome = await api.send({ target: KEY_TEST, headers: [] }, api.leaving, () => {
-    attempt = { refusal: 'The API asks to wait; the key is then tried again.', isTrying: true };
-  });
-  if (outcome.status === 200) {
-    keepKey(key);
-    session = sessionOf(key, api);
-    attempt = { refusal: undefined, isTrying: false };
-    isHeadingDue = isFromForm;
-    enterPlace();
-  } else {
-    attempt = { refusal: refusalOf(outcome.status, outcome.body), isTrying: false };
-  }
-  draw();
+/** The form in which a visitor gives a key. */
+function signIn() {
+  const { refusal, isTrying } = attempt;
+  /** @param {SubmitEvent} event */
+  const submit = (event) => {
+    event.preventDefault();
+    const input = document.getElementById('key');
+    if (input instanceof HTMLInputElement) void tryKey(input.value.trim(), true);
+  };
+  return html`<main class="sign-in" id="main">
+    <img src="shared/icon.svg" alt="" width="56" height="56" />
+    <h1>Foyer explorer</h1>
+    <p class="quiet">
+      See the events, tickets, orders and offers of an organization as the API returns them, and the request
+      behind each view.
+    </p>
+    <form class="panel" novalidate @submit=${submit}>
+      <div class="field ${refusal === undefined ? '' : 'invalid'}">
+        <label for="key">API key</label>
+        <input
+          id="key"
+          type="password"
+          autocomplete="off"
+          spellcheck="false"
+          placeholder="svc:o:ORGANIZATION:SECRET"
+          aria-describedby="key-hint${refusal === undefined ? '' : ' key-refusal'}"
+          aria-invalid=${refusal !== undefined}
+        />
+        ${refusal === undefined ? nothing : html`<p class="violation" id="key-refusal" role="alert">${refusal}</p>`}
+        <p class="hint" id="key-hint">Kept in this tab only, until it is closed or you sign out.</p>
+      </div>
+      <button class="primary" ?disabled=${isTrying}>${isTrying ? 'Signing in …' : 'Sign in'}</button>
+    </form>
+  </main>`;
 }
 
 /**
+ * Signs in if the API accepts a key.
  * @param {string} key
- * @param {Api} api
- * @returns {Session}
+ * @param {boolean} isFromForm whether the focus was in the form, and moves to the heading
  */
-function sessionOf(key, api) {
-  return { key, api, sales: new Walks(api), collected: new Walks(api) };
+async function tryKey(key, isFromForm) {
+  attempt = canBeSent(key) ? { isTrying: true } : { isTrying: false, refusal: MALFORMED };
+  draw();
+  if (!attempt.isTrying) return;
+  const api = new Api(key, draw);
+  const outcome = await api.send(KEY_TEST, api.leaving, () => {
+    attempt = { isTrying: true, refusal: 'The API asks to wait. The key is tried again then.' };
+  });
+  if (outcome.status === 200) {
+    keepKey(key);
+    session = { key, api };
+    attempt = { isTrying: false };
+    isHeadingDue = isFromForm;
+    enterPlace();
+  } else {
+    attempt = { isTrying: false, refusal: refusalOf(outcome) };
+  }
+  draw();
 }
 
 function signOut() {
@@ -229,35 +241,72 @@ function signOut() {
   draw();
 }
 
+/** Ends the requests of the place that is left, and sends those of the place in the address. */
 function enterPlace() {
   session?.api.leave();
+  readings = {};
   if (routeOf(location.hash).segments.length === 0 && session !== undefined)
     history.replaceState(null, '', linkTo([START]));
-  document.title = [...routeOf(location.hash).segments, NAME].join(' · ');
+  const route = routeOf(location.hash);
+  document.title = [...route.segments, NAME].join(' · ');
+  if (session !== undefined && contract !== undefined) read({ api: session.api, contract, route, readings });
   draw();
 }
 
-async function loadContract() {
-  const response = await fetch(OPEN_API);
-  if (!response.ok) throw new Error(`${OPEN_API}: status ${response.status}`);
-  /** @type {unknown} */
-  const document = await response.json();
-  contract = new Contract(/** @type {OpenApi} */ (document));
+/** @param {Place} place */
+function read(place) {
+  const [name] = place.route.segments;
+  const id = place.route.segments.at(1);
+  const list = listAt(place.contract, name);
+  if (list === undefined) return;
+  if (id === undefined) readList(place, { list });
+  else if (name === START) void readEvent(place, list);
+  else readRecord(place, list, id);
+}
+
+/**
+ * Returns the page of an address: its list or record, without its part and query.
+ * @param {string} url
+ */
+function pageOf(url) {
+  return linkTo(routeOf(new URL(url).hash).segments.slice(0, 2));
+}
+
+/**
+ * Moves the focus to the heading, as a browser does for a new page, and scrolls menus that are wider than the screen.
+ * @returns whether there is a heading
+ */
+function focusHeading() {
+  const heading = document.querySelector('main h1');
+  if (!(heading instanceof HTMLElement)) return false;
+  heading.focus();
+  for (const link of document.querySelectorAll('nav [aria-current]'))
+    link.scrollIntoView({ block: 'nearest', inline: 'center' });
+  return true;
+}
+
+/** Brings the records into view after a step within a page, and gives them a focus that was lost. */
+function showResults() {
+  const results = document.querySelector('.results');
+  if (!(results instanceof HTMLElement)) return;
+  if (document.activeElement === document.body) results.focus({ preventScroll: true });
+  if (results.getBoundingClientRect().top < 0) results.scrollIntoView();
 }
 
 addEventListener('hashchange', ({ oldURL, newURL }) => {
-  const key = handedOverKey();
+  const key = takeGivenKey();
   if (key !== undefined) {
     session?.api.leave();
     session = undefined;
     void tryKey(key, false);
   }
-  isHeadingDue = pageOf(oldURL) !== pageOf(newURL);
+  const isSamePage = pageOf(oldURL) === pageOf(newURL);
+  isHeadingDue = !isSamePage;
   enterPlace();
   // Runs when the page is drawn.
   queueMicrotask(() => {
     for (const form of document.forms) form.reset();
-    if (pageOf(oldURL) === pageOf(newURL)) showResults();
+    if (isSamePage) showResults();
     else scrollTo(0, 0);
   });
 });
@@ -266,14 +315,13 @@ setInterval(() => {
   if (document.querySelector('.countdown') !== null) draw();
 }, 1000);
 
-const given = handedOverKey();
+const given = takeGivenKey();
 const stored = storedKey();
 if (given !== undefined) void tryKey(given, false);
-else if (stored !== undefined) session = sessionOf(stored, new Api(stored, draw));
-enterPlace();
-try {
-  await loadContract();
-} catch (error) {
-  contractFailure = `The explorer cannot read the contract of the API. ${String(error)}`;
-}
+else if (stored !== undefined) session = { key: stored, api: new Api(stored, draw) };
 draw();
+const { status, body } = await send({ target: OPEN_API, headers: [] });
+if (status === 200 && body !== undefined) contract = new Contract(/** @type {OpenApi} */ (body));
+else
+  contractFailure = `The explorer cannot read the contract of the API: ${OPEN_API} has the status ${status}.`;
+enterPlace();

@@ -1,26 +1,17 @@
 import { html, nothing } from 'lit-html';
+import { entriesOf } from './address.js';
 import { permits } from './contract.js';
-import { entriesOf, listText, PAGING, valueOf } from './query.js';
 import { offeredZones, partsOfTimestamp, timestampOf } from './times.js';
 import { prose } from './values.js';
 
+/** @import { Entry } from './address.js' */
 /** @import { Parameter } from './contract.js' */
-/** @import { Entry } from './query.js' */
-/** @import { Violation } from './states.js' */
+/** @import { Violation } from './types.d.ts' */
 
 /** The form of a list, made from the parameters that the contract declares for it. */
 
 /** Suffix of the field that holds the time zone of a date and time. */
 const ZONE = ' zone';
-
-/**
- * Returns the parameters that a form has fields for.
- * @param {readonly Parameter[]} parameters
- * @param {readonly string[]} fixed names that the place sets
- */
-export function filtersOf(parameters, fixed = []) {
-  return parameters.filter(({ name }) => !PAGING.includes(name) && !fixed.includes(name));
-}
 
 /**
  * Returns the parameters that a submitted form sets. Empty fields set none.
@@ -29,19 +20,30 @@ export function filtersOf(parameters, fixed = []) {
  * @returns {Entry[]}
  */
 export function submitted(filters, fieldOf) {
-  return filters.flatMap((parameter) => {
-    const { name } = parameter;
+  return filters.flatMap((filter) => {
+    const { name } = filter;
     const text = fieldOf(name);
     if (text === '') return [];
-    const kind = kindOf(parameter);
     const zone = fieldOf(name + ZONE);
-    if (kind === 'instant') return [[name, zone === '' ? text : timestampOf(text, zone)]];
-    return [[name, kind === 'list' ? listText(text) : text]];
+    if (zone !== '') return [[name, timestampOf(text, zone)]];
+    return [[name, kindOf(filter) === 'list' ? listText(text) : text]];
   });
 }
 
 /**
- * @param {Parameter} parameter
+ * Returns the values of a list filter as the API takes them. Blanks around commas are dropped, and a stray comma stays,
+ * so that the API can object to it.
+ * @param {string} text
+ */
+function listText(text) {
+  return text
+    .split(',')
+    .map((value) => value.trim())
+    .join(',');
+}
+
+/**
+ * @param {Parameter} filter
  * @returns {'instant' | 'list' | 'choice' | 'text'}
  */
 export function kindOf({ schema }) {
@@ -52,7 +54,7 @@ export function kindOf({ schema }) {
 
 /**
  * Returns an example of a parameter, as a user may write it.
- * @param {Parameter} parameter
+ * @param {Parameter} filter
  */
 export function exampleOf({ schema }) {
   return String(schema.examples?.[0] ?? '');
@@ -67,16 +69,18 @@ function choicesOf(schema) {
 }
 
 /**
- * @param {object} form
- * @param {readonly Parameter[]} form.filters
- * @param {string} form.query of the request
- * @param {readonly Violation[]} form.violations
- * @param {readonly string[]} form.zones time zones to offer before that of the browser
- * @param {(entries: readonly Entry[]) => void} form.submit
+ * @typedef {object} Form
+ * @property {readonly Parameter[]} filters
+ * @property {string} query of the request
+ * @property {readonly Violation[]} violations
+ * @property {readonly string[]} zones time zones to offer before that of the browser
+ * @property {(entries: readonly Entry[]) => void} submit
  */
-export function filterForm({ filters, query, violations, zones, submit }) {
-  const names = filters.map(({ name }) => name);
-  const used = entriesOf(query).filter(([name]) => names.includes(name)).length;
+
+/** @param {Form} form */
+export function filterForm(form) {
+  const { filters, query, violations, submit } = form;
+  const used = entriesOf(query).filter(([name]) => filters.some((filter) => filter.name === name)).length;
   /** @param {SubmitEvent} event */
   const submitForm = (event) => {
     event.preventDefault();
@@ -90,7 +94,7 @@ export function filterForm({ filters, query, violations, zones, submit }) {
   return html`<details class="filters" ?open=${used > 0 || violations.length > 0}>
     <summary>Filters ${used === 0 ? nothing : html`<span class="count">${used}</span>`}</summary>
     <form novalidate autocomplete="off" @submit=${submitForm}>
-      <div class="form-grid">${filters.map((parameter) => field(parameter, query, violations, zones))}</div>
+      <div class="form-grid">${filters.map((filter) => field(filter, form))}</div>
       <div class="actions">
         <button class="primary">Apply</button>
         ${used === 0 ? nothing : html`<button type="button" @click=${clear}>Clear</button>`}
@@ -105,37 +109,36 @@ function textOf(entry) {
 }
 
 /**
- * @param {Parameter} parameter
- * @param {string} query
- * @param {readonly Violation[]} violations
- * @param {readonly string[]} zones
+ * @param {Parameter} filter
+ * @param {Form} form
  */
-function field(parameter, query, violations, zones) {
-  const { name, description = '' } = parameter;
+function field(filter, { query, violations, zones }) {
+  const { name, description = '' } = filter;
   const id = `filter-${name}`;
   const own = violations.filter(({ loc }) => loc === `query.${name}`);
-  const isInvalid = own.length > 0;
-  return html`<div class="field ${isInvalid ? 'invalid' : ''}">
+  const text = new URLSearchParams(query).get(name) ?? '';
+  return html`<div class="field ${own.length > 0 ? 'invalid' : ''}">
     <label for=${id}>${name}</label>
-    ${control(parameter, id, valueOf(query, name) ?? '', isInvalid, zones)}
+    ${control(filter, text, own.length > 0, zones)}
     ${own.map(({ ctx }) => html`<p class="violation" id="${id}-violation">${ctx}</p>`)}
     <p class="hint" id="${id}-hint">${prose(description)}</p>
   </div>`;
 }
 
 /**
- * @param {Parameter} parameter
- * @param {string} id
+ * @param {Parameter} filter
  * @param {string} text
  * @param {boolean} isInvalid
  * @param {readonly string[]} zones
  */
-function control(parameter, id, text, isInvalid, zones) {
-  const { name, schema } = parameter;
+function control(filter, text, isInvalid, zones) {
+  const { name, schema } = filter;
+  const kind = kindOf(filter);
+  const id = `filter-${name}`;
   const describedBy = isInvalid ? `${id}-violation ${id}-hint` : `${id}-hint`;
-  if (kindOf(parameter) === 'choice') {
+  if (kind === 'choice') {
     const choices = choicesOf(schema);
-    // A value of a link that is none of the choices stays visible beside the objection of the API.
+    // A value of a link that is none of the choices stays visible next to the objection of the API.
     const all = text === '' || choices.includes(text) ? choices : [...choices, text];
     return html`<select id=${id} name=${name} aria-describedby=${describedBy} aria-invalid=${isInvalid}>
       <option value="" ?selected=${text === ''}>any</option>
@@ -143,30 +146,24 @@ function control(parameter, id, text, isInvalid, zones) {
     </select>`;
   }
   const parts = partsOfTimestamp(text);
-  if (kindOf(parameter) === 'instant' && (text === '' || parts !== undefined)) {
-    const offered = parts === undefined ? offeredZones(zones) : offeredZones([parts.offset, ...zones]);
-    return html`<div class="instant">
-      <input
-        id=${id}
-        name=${name}
-        type="datetime-local"
-        value=${parts?.wall ?? ''}
-        aria-describedby=${describedBy}
-        aria-invalid=${isInvalid}
-      />
-      <select name=${name + ZONE} aria-label="Time zone of ${name}">
-        ${offered.map((zone, i) => html`<option ?selected=${i === 0}>${zone}</option>`)}
-      </select>
-    </div>`;
-  }
-  return html`<input
+  const isInstant = kind === 'instant' && (text === '' || parts !== undefined);
+  const input = html`<input
     id=${id}
     name=${name}
-    value=${text}
-    placeholder=${exampleOf(parameter)}
+    type=${isInstant ? 'datetime-local' : 'text'}
+    value=${isInstant ? (parts?.wall ?? '') : text}
+    placeholder=${exampleOf(filter)}
     spellcheck="false"
     autocapitalize="off"
     aria-describedby=${describedBy}
     aria-invalid=${isInvalid}
   />`;
+  if (!isInstant) return input;
+  const offered = offeredZones(parts === undefined ? zones : [parts.offset, ...zones]);
+  return html`<div class="instant">
+    ${input}
+    <select name=${name + ZONE} aria-label="Time zone of ${name}">
+      ${offered.map((zone, i) => html`<option ?selected=${i === 0}>${zone}</option>`)}
+    </select>
+  </div>`;
 }

@@ -1,63 +1,56 @@
 import { html, nothing } from 'lit-html';
-import { LAYOUTS } from './columns.js';
-import { headersFor, targetOf } from './contract.js';
-import { filterForm, filtersOf } from './filter-form.js';
-import { pager } from './pager.js';
-import { entriesOf, PAGING, queryOf, valueOf, withFirstPage, withParameters } from './query.js';
-import { linkTo } from './route.js';
-import { empty, stateOf, violationsOf } from './states.js';
+import { table } from '../shared/table.js';
+import {
+  entriesOf,
+  filtersIn,
+  linkTo,
+  queryOf,
+  queryOfLink,
+  withFirstPage,
+  withParameters,
+} from './address.js';
+import { listRequest } from './contract.js';
+import { eventCards } from './events.js';
+import { filterForm } from './filter-form.js';
+import { answerOf, empty, violationsOf } from './states.js';
+import { formatSession, formatWritten } from './times.js';
+import { absent, chips, formatMoney, mark, nameOr, timeWithOffset } from './values.js';
 
-/** @import { Api } from './api.js' */
-/** @import { Contract, List } from './contract.js' */
-/** @import { Exchange } from './exchange.js' */
-/** @import { Entry } from './query.js' */
-/** @import { Route } from './route.js' */
+/** @import { Exchange } from '../shared/exchange.js' */
+/** @import { Column } from '../shared/table.js' */
+/** @import { Entry, Route } from './address.js' */
+/** @import { List } from './contract.js' */
+/** @import { Offer, Order, Page, Place, Session, Ticket } from './types.d.ts' */
 
 /**
- * The surroundings in which a view is drawn.
+ * A list: the form of its filters, its records, and links to its pages.
  *
- * @typedef {object} Place
- * @property {Api} api
- * @property {Contract} contract
- * @property {Route} route
- */
-
-/**
- * A page of a list.
- *
- * @template R
- * @typedef {object} Page
- * @property {readonly R[]} items
- * @property {number} page
- * @property {number} perPage
- * @property {number} totalPages
- * @property {string | null} nextPage
- */
-
-/**
- * @typedef {object} ListOptions
+ * @typedef {object} Selection the part of a list that a place shows, besides the query of its address
+ * @property {List} list
  * @property {readonly string[]} [ids] values of the parameters of the path
  * @property {readonly Entry[]} [fixed] filters that the place sets
- * @property {readonly string[]} [zones] time zones for the filters
- * @property {(items: readonly never[]) => unknown} [show] template of the records; by default a table
+ * @property {readonly string[]} [zones] time zones to offer in the form
  */
 
+const PAGE_SIZES = [10, 25, 50, 100];
+
 /**
- * Shows a list: the form of its filters, its records, and links to its pages.
+ * Reads the page in the address.
  * @param {Place} place
- * @param {List} list
- * @param {ListOptions} options
+ * @param {Selection} selection
  */
-export function listView(place, list, { ids = [], fixed = [], zones = [], show = table(list) } = {}) {
-  const { api, route } = place;
+export function readList({ api, route, readings }, { list, ids = [], fixed = [] }) {
+  readings.page = api.read(listRequest(list, ids, [...fixed, ...entriesOf(route.query)]));
+}
+
+/**
+ * @param {Place} place
+ * @param {Selection} selection
+ */
+export function listView({ route, readings: { page } }, { list, fixed = [], zones = [] }) {
   const { segments, query } = route;
-  const target = targetOf(list.path, ids, queryOf([...fixed, ...entriesOf(query)]));
-  const reading = api.read({ target, headers: headersFor(list) });
-  const filters = filtersOf(
-    list.parameters,
-    fixed.map(([name]) => name),
-  );
-  const perPage = valueOf(query, 'perPage');
+  const filters = list.filters.filter(({ name }) => fixed.every(([set]) => set !== name));
+  const perPage = new URLSearchParams(query).get('perPage') ?? undefined;
   /** @param {readonly Entry[]} entries */
   const submit = (entries) => {
     location.hash = linkTo(segments, withParameters(queryOf(entries), { perPage }));
@@ -66,11 +59,11 @@ export function listView(place, list, { ids = [], fixed = [], zones = [], show =
     ${
       filters.length === 0
         ? nothing
-        : filterForm({ filters, query, violations: violationsOf(reading.exchange), zones, submit })
+        : filterForm({ filters, query, violations: violationsOf(page?.exchange), zones, submit })
     }
     ${activeFilters(route)}
-    <section class="results" tabindex="-1" aria-label="Records" aria-busy=${reading.state === 'loading'}>
-      ${stateOf(api, reading, (answer) => results(place, list, answer, show))}
+    <section class="results" tabindex="-1" aria-label="Records" aria-busy=${page?.state === 'loading'}>
+      ${answerOf(page, (answer) => results(route, list, answer))}
     </section>
   `;
 }
@@ -80,7 +73,7 @@ export function listView(place, list, { ids = [], fixed = [], zones = [], show =
  * @param {Route} route
  */
 function activeFilters({ segments, query }) {
-  const filters = entriesOf(query).filter(([name]) => !PAGING.includes(name));
+  const filters = filtersIn(query);
   if (filters.length === 0) return nothing;
   return html`<ul class="active-filters" aria-label="Active filters">
     ${filters.map(
@@ -96,53 +89,166 @@ function activeFilters({ segments, query }) {
 }
 
 /**
- * @param {Place} place
+ * @param {Route} route
  * @param {List} list
  * @param {Exchange} answer
- * @param {(items: readonly never[]) => unknown} show
  */
-function results({ route }, list, { status, body }, show) {
+function results(route, list, { status, body }) {
+  const { segments, query } = route;
   if (status === 204) {
-    const first = linkTo(route.segments, withFirstPage(route.query));
+    const first = linkTo(segments, withFirstPage(query));
     return empty(
       'This page is beyond the last one.',
       html`The API answers 204. <a href=${first}>Go to the first page</a>`,
     );
   }
-  const page = /** @type {Page<never>} */ (body);
-  if (page.items.length === 0) {
-    const isFiltered = entriesOf(route.query).some(([name]) => !PAGING.includes(name));
-    return empty(isFiltered ? 'No record matches these filters.' : `There are no ${list.name}.`);
-  }
-  return html`${show(page.items)} ${pager(page, route, list)}`;
+  const page = /** @type {Page} */ (body);
+  if (page.items.length === 0)
+    return empty(
+      filtersIn(query).length > 0 ? 'No record matches these filters.' : `There are no ${list.name}.`,
+    );
+  const columns = COLUMNS[list.name];
+  return html`${columns === undefined ? eventCards(page.items) : table(columns, page.items)}
+  ${pager(page, route, list)}`;
 }
 
 /**
- * Returns the template of a list's records as a table. On a narrow screen each row becomes a block, with the labels of
- * the columns before the values.
+ * Links to the other pages of a list. The next one is the `nextPage` of the API; the others stay on its data.
+ * @param {Page} page
+ * @param {Route} route
  * @param {List} list
  */
-function table(list) {
-  const layout = LAYOUTS[list.name];
-  return (/** @type {readonly never[]} */ items) =>
-    html`<table class="records">
-      <thead>
-        <tr>
-          ${layout.columns.map(({ label, isNumber }) => html`<th scope="col" class=${isNumber === true ? 'number' : ''}>${label}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${items.map((record) => {
-          const id = layout.idOf(record);
-          return html`<tr>
-            ${layout.columns.map(({ label, cell, isNumber }, i) => {
-              const content = cell(record);
-              return html`<td data-label=${label} class=${isNumber === true ? 'number' : ''}>
-                ${i === 0 && id !== undefined ? html`<a href=${linkTo([list.name, id])}>${content}</a>` : content}
-              </td>`;
-            })}
-          </tr>`;
-        })}
-      </tbody>
-    </table>`;
+function pager({ page, perPage, totalPages, nextPage }, { segments, query }, { largestPage }) {
+  const pinned = nextPage === null ? query : queryOfLink(nextPage);
+  /** @param {number} number */
+  const linkToPage = (number) =>
+    number === page + 1 && nextPage !== null
+      ? linkTo(segments, pinned)
+      : linkTo(segments, withParameters(pinned, { page: String(number), perPage: String(perPage) }));
+  const sizes = new Set([...PAGE_SIZES.filter((size) => size <= largestPage), perPage]);
+  /** @param {Event} event */
+  const resize = ({ currentTarget }) => {
+    if (!(currentTarget instanceof HTMLSelectElement)) return;
+    location.hash = linkTo(segments, withFirstPage(query, { perPage: currentTarget.value }));
+  };
+  return html`<nav class="pager" aria-label="Pages">
+    <ul>
+      ${pageNumbers(page, totalPages).map((number) =>
+        number === 0
+          ? html`<li class="gap" aria-hidden="true">…</li>`
+          : html`<li>
+              <a
+                href=${linkToPage(number)}
+                aria-label="Page ${number}"
+                aria-current=${number === page ? 'page' : nothing}
+                >${number}</a
+              >
+            </li>`,
+      )}
+    </ul>
+    ${page > 1 ? html`<a class="button" href=${linkToPage(page - 1)} rel="prev">Previous</a>` : nothing}
+    ${nextPage === null ? nothing : html`<a class="button" href=${linkToPage(page + 1)} rel="next">Next</a>`}
+    <label class="per-page"
+      >Per page
+      <select @change=${resize}>
+        ${[...sizes].sort((a, b) => a - b).map((size) => html`<option ?selected=${size === perPage}>${size}</option>`)}
+      </select>
+    </label>
+  </nav>`;
+}
+
+/**
+ * Returns the page numbers that a pager shows, with 0 for a gap: `1 0 4 5 6 0 75`.
+ * @param {number} page
+ * @param {number} totalPages
+ */
+export function pageNumbers(page, totalPages) {
+  const near = [1, page - 1, page, page + 1, totalPages].filter((each) => each >= 1 && each <= totalPages);
+  const numbers = [...new Set(near)].sort((a, b) => a - b);
+  return numbers.flatMap((each, i) => (i > 0 && each > numbers[i - 1] + 1 ? [0, each] : [each]));
+}
+
+/** @type {readonly Column<Session>[]} */
+const SESSIONS = [
+  ['Start', ({ startAt }) => timeWithOffset(startAt, formatSession)],
+  ['Duration', ({ durationMinutes }) => `${durationMinutes} min`],
+  ['Session', ({ id }) => html`<code>${id}</code>`],
+  ['Sold', ({ id }) => html`<a href=${linkTo(['tickets'], queryOf([['sessionIds', id]]))}>Tickets</a>`],
+];
+
+/** @type {readonly Column<Ticket>[]} */
+const TICKETS = [
+  ['Ticket', ({ offerName, ticketId }) => link('tickets', ticketId, offerName)],
+  ['Price', ({ priceLabel }) => priceLabel ?? absent],
+  ['Customer', ({ customer }) => nameOf(customer)],
+  ['Session', ({ eventSessionStartAt: startAt }) => (startAt === null ? absent : written(startAt))],
+  ['Issued', ({ issuedAt }) => written(issuedAt)],
+  ['Status', ({ status }) => mark(status)],
+  ['Paid', ({ finalPaidPrice, currency }) => paid(finalPaidPrice, currency), 'number'],
+];
+
+/** @type {readonly Column<Order>[]} */
+const ORDERS = [
+  ['Order', ({ orderNumber, orderId }) => link('orders', orderId, orderNumber)],
+  ['Customer', ({ customer }) => nameOf(customer)],
+  ['Created', ({ createdAt }) => written(createdAt)],
+  [
+    'Items',
+    ({ placedItems }) => placedItems.reduce((sum, { quantity }) => sum + (quantity ?? 0), 0),
+    'number',
+  ],
+  ['Status', ({ status }) => mark(status)],
+  ['Paid', ({ totalPaidPrice, currency }) => paid(totalPaidPrice, currency), 'number'],
+];
+
+/** @type {readonly Column<Offer>[]} */
+const OFFERS = [
+  ['Offer', ({ name, offerId }) => link('offers', offerId, name)],
+  ['Type', ({ type }) => mark(type)],
+  ['Tags', ({ tags }) => chips(tags)],
+  ['Created', ({ createdAt }) => written(createdAt)],
+  ['Price', (offer) => prices(offer), 'number'],
+];
+
+/**
+ * Columns by the name of the list. All fields are on the page of a record. Events are shown as cards.
+ * @type {Readonly<Record<string, readonly Column<never>[] | undefined>>}
+ */
+const COLUMNS = { sessions: SESSIONS, tickets: TICKETS, orders: ORDERS, offers: OFFERS };
+
+/**
+ * @param {string} list
+ * @param {string} id
+ * @param {string | null} name
+ */
+function link(list, id, name) {
+  return html`<a href=${linkTo([list, id])}>${nameOr(name, id)}</a>`;
+}
+
+/** @param {string} timestamp */
+function written(timestamp) {
+  return timeWithOffset(timestamp, formatWritten);
+}
+
+/**
+ * @param {number | null} amount
+ * @param {string} currency
+ */
+function paid(amount, currency) {
+  return amount === null ? absent : formatMoney(amount, currency);
+}
+
+/** @param {Pick<NonNullable<Ticket['customer']>, 'firstName' | 'lastName' | 'email'> | null} customer */
+function nameOf(customer) {
+  const names = [customer?.firstName, customer?.lastName].filter((name) => typeof name === 'string');
+  return names.length > 0 ? names.join(' ') : (customer?.email ?? absent);
+}
+
+/** @param {Offer} offer */
+function prices(offer) {
+  const amounts = offer.type === 'BUNDLE' ? [offer.price] : offer.pricing.map(({ price }) => price);
+  if (amounts.length === 0) return absent;
+  const [least, most] = [Math.min(...amounts), Math.max(...amounts)];
+  const from = formatMoney(least, offer.currency);
+  return least === most ? from : `${from} – ${formatMoney(most, offer.currency)}`;
 }

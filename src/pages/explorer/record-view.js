@@ -1,22 +1,23 @@
 import { html, nothing } from 'lit-html';
-import { headersFor, targetOf } from './contract.js';
-import { copyButton } from './copy.js';
-import { linkTo } from './route.js';
-import { stateOf } from './states.js';
+import { linkTo, queryOf } from './address.js';
+import { recordRequest } from './contract.js';
+import { copyButton } from './copy-button.js';
+import { answerOf } from './states.js';
 import { prose, shown } from './values.js';
 
-/** @import { List } from './contract.js' */
-/** @import { Exchange } from './exchange.js' */
-/** @import { Place } from './list-view.js' */
+/** @import { Exchange } from '../shared/exchange.js' */
+/** @import { Contract, List } from './contract.js' */
+/** @import { Place } from './types.d.ts' */
 /** @import { JsonObject } from './values.js' */
 
 /**
- * Links from a record to lists of others, which no field names.
- * @type {Readonly<Record<string, ((id: string) => readonly [label: string, href: string][]) | undefined>>}
+ * @param {Place} place
+ * @param {List} list
+ * @param {string} id
  */
-const RELATED = {
-  orders: (id) => [['Tickets of this order', linkTo(['tickets'], `orderIds=${encodeURIComponent(id)}`)]],
-};
+export function readRecord({ api, readings }, list, id) {
+  readings.record = api.read(recordRequest(list, id));
+}
 
 /**
  * Shows a record with all its fields.
@@ -24,36 +25,28 @@ const RELATED = {
  * @param {List} list
  * @param {string} id
  */
-export function recordView({ api, contract }, list, id) {
-  if (list.recordPath === undefined) return nothing;
-  const reading = api.read({ target: targetOf(list.recordPath, [id]), headers: headersFor(list) });
-  return stateOf(
-    api,
-    reading,
-    (answer) => html`${related(list, id)} ${recordFields({ contract }, list, id, answer)}`,
+export function recordView({ contract, readings }, list, id) {
+  const tickets = linkTo(['tickets'], queryOf([['orderIds', id]]));
+  return answerOf(
+    readings.record,
+    (answer) =>
+      html`${
+        list.name === 'orders'
+          ? html`<p class="related"><a class="button" href=${tickets}>Tickets of this order</a></p>`
+          : nothing
+      }
+      ${recordFields(contract, list, id, answer)}`,
   );
 }
 
 /**
- * @param {List} list
- * @param {string} id
- */
-function related(list, id) {
-  const links = RELATED[list.name]?.(id) ?? [];
-  if (links.length === 0) return nothing;
-  return html`<p class="related">
-    ${links.map(([label, href]) => html`<a class="button" href=${href}>${label}</a>`)}
-  </p>`;
-}
-
-/**
  * Shows the fields of a record with their descriptions in the contract, and its JSON.
- * @param {Pick<Place, 'contract'>} place
+ * @param {Contract} contract
  * @param {List} list
  * @param {string} id
  * @param {Exchange} answer
  */
-export function recordFields({ contract }, list, id, { body }) {
+export function recordFields(contract, list, id, { body }) {
   const record = /** @type {JsonObject} */ (body);
   const { properties = {} } = contract.resolve(list.record, record);
   const { currency } = record;

@@ -1,11 +1,11 @@
 import { html, nothing } from 'lit-html';
-import { formatBytes } from '../shared/format.js';
 import { curlLine, maskedCurlLine } from '../shared/curl.js';
-import { copyButton } from './copy.js';
+import { formatBytes } from '../shared/format.js';
+import { authorization } from '../shared/session.js';
+import { copyButton } from './copy-button.js';
 
-/** @import { Headers } from '../shared/curl.js' */
-/** @import { Api } from './api.js' */
-/** @import { Exchange } from './exchange.js' */
+/** @import { Header } from '../shared/exchange.js' */
+/** @import { Api, Sent } from './api.js' */
 
 /**
  * The bar with the latest request, and the panel with its details and the requests before it.
@@ -36,142 +36,137 @@ const REASONS = /** @type {Readonly<Record<number, string>>} */ ({
  */
 export function requestPanel(api, key, state, change) {
   const { history } = api;
-  const exchange = history.find(({ number }) => number === state.selected) ?? history.at(0);
-  const toggle = () => {
-    change({ isOpen: !state.isOpen, selected: undefined });
-  };
-  return html`<aside class="requests ${state.isOpen ? 'open' : ''}" aria-label="Requests">
+  const { isOpen, isKeyShown, selected } = state;
+  const sent = history.find(({ number }) => number === selected) ?? history.at(0);
+  return html`<aside class="requests ${isOpen ? 'open' : ''}" aria-label="Requests">
     <div class="request-bar">
       <button
         type="button"
         class="toggle"
-        aria-expanded=${state.isOpen}
+        aria-expanded=${isOpen}
         aria-controls="request-details"
-        @click=${toggle}
+        @click=${() => {
+          change({ isOpen: !isOpen, selected: undefined });
+        }}
       >
         <svg class="chevron" viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
           <path d="M2 8l4-4 4 4" />
         </svg>
         <span>Request</span>
       </button>
-      ${exchange === undefined ? html`<span class="quiet">none yet</span>` : summary(exchange)}
-      ${exchange === undefined ? nothing : copyButton('Copy curl', () => curlLine(...sent(exchange, key)))}
+      ${
+        sent === undefined
+          ? html`<span class="quiet">none yet</span>`
+          : html`<code class="target" title=${sent.request.target}>GET /${sent.request.target}</code>
+              ${status(sent)}
+              <span class="figures">${sent.milliseconds.toFixed(0)} ms · ${sizeOf(sent)}</span>
+              ${copyButton('Copy curl', () => curlLine(...partsOf(sent, key)))}`
+      }
     </div>
-    <div id="request-details" ?hidden=${!state.isOpen}>
-      ${exchange === undefined || !state.isOpen ? nothing : details(api, exchange, key, state, change)}
+    <div id="request-details" ?hidden=${!isOpen}>
+      ${isOpen && sent !== undefined ? details(sent) : nothing}
     </div>
   </aside>`;
+
+  /** @param {Sent} exchange */
+  function details(exchange) {
+    const command = partsOf(exchange, key);
+    return html`<div class="request-details">
+      <div class="request-main">
+        <div class="code">
+          ${copyButton('Copy', () => curlLine(...command))}
+          <pre tabindex="0" aria-label="curl command">
+${(isKeyShown ? curlLine : maskedCurlLine)(...command)}</pre>
+        </div>
+        <div class="actions">
+          <button
+            type="button"
+            @click=${() => {
+              change({ selected: undefined });
+              api.sendAgain(exchange.request);
+            }}
+          >
+            Send again
+          </button>
+          <label class="check"
+            ><input
+              type="checkbox"
+              .checked=${isKeyShown}
+              @change=${() => {
+                change({ isKeyShown: !isKeyShown });
+              }}
+            />
+            Show the key</label
+          >
+          <p class="quiet">${noteOn(exchange)}</p>
+        </div>
+        <h2>Response headers</h2>
+        ${headerList(exchange)}
+      </div>
+      <div class="request-history">
+        <h2>Latest requests</h2>
+        <ol>
+          ${history.map(
+            (each) =>
+              html`<li>
+                <button
+                  type="button"
+                  aria-current=${each === exchange ? 'true' : nothing}
+                  @click=${() => {
+                    change({ selected: each.number });
+                  }}
+                >
+                  ${status(each)} <code>/${each.request.target}</code>
+                  <span class="figures">${each.milliseconds.toFixed(0)} ms</span>
+                </button>
+              </li>`,
+          )}
+        </ol>
+      </div>
+    </div>`;
+  }
 }
 
 /**
  * Returns the URL and the headers of a request as it was sent.
- * @param {Exchange} exchange
+ * @param {Sent} exchange
  * @param {string} key
- * @returns {[url: string, headers: Headers]}
+ * @returns {[url: string, headers: readonly Header[]]}
  */
-function sent({ request }, key) {
-  const url = new URL(request.target, document.baseURI).href;
-  return [url, [['Authorization', `Bearer ${key}`], ...request.headers]];
+function partsOf({ request: { target, headers } }, key) {
+  return [new URL(target, document.baseURI).href, [authorization(key), ...headers]];
 }
 
-/** @param {Exchange} exchange */
-function summary(exchange) {
-  return html`<code class="target" title=${exchange.request.target}>GET /${exchange.request.target}</code>
-    ${status(exchange)}
-    <span class="figures">${exchange.milliseconds.toFixed(0)} ms · ${sizeOf(exchange)}</span>`;
-}
-
-/** @param {Exchange} exchange */
+/** @param {Sent} exchange */
 function status({ status: code }) {
-  if (code === undefined) return html`<span class="mark bad">no response</span>`;
-  const tone = code >= 400 ? (code === 429 ? 'warn' : 'bad') : 'good';
+  if (code === 0) return html`<span class="mark bad">no response</span>`;
+  const tone = code === 429 ? 'warn' : code >= 400 ? 'bad' : 'good';
   return html`<span class="mark ${tone}">${code} <span class="reason">${REASONS[code] ?? ''}</span></span>`;
 }
 
-/** @param {Exchange} exchange */
-function sizeOf({ bytes, encodedBytes }) {
+/** @param {Sent} exchange */
+function sizeOf({ bytes, encodedBytes = NaN }) {
   const size = formatBytes(bytes);
-  return encodedBytes === undefined || Number.isNaN(encodedBytes)
-    ? size
-    : `${formatBytes(encodedBytes)} of ${size}`;
+  return Number.isNaN(encodedBytes) ? size : `${formatBytes(encodedBytes)} of ${size}`;
 }
 
-/**
- * @param {Api} api
- * @param {Exchange} exchange
- * @param {string} key
- * @param {PanelState} state
- * @param {(changes: Partial<PanelState>) => void} change
- */
-function details(api, exchange, key, state, change) {
-  const { request, headers } = exchange;
-  const command = sent(exchange, key);
-  const again = () => {
-    const unconditional = request.headers.filter(([name]) => name !== 'If-None-Match');
-    change({ selected: undefined });
-    api.refresh({ target: request.target, headers: unconditional });
-  };
-  return html`<div class="request-details">
-    <div class="request-main">
-      <div class="code">
-        ${copyButton('Copy', () => curlLine(...command))}
-        <pre tabindex="0" aria-label="curl command">
-${(state.isKeyShown ? curlLine : maskedCurlLine)(...command)}</pre>
-      </div>
-      <div class="actions">
-        <button type="button" @click=${again}>Send again</button>
-        <label class="check"
-          ><input
-            type="checkbox"
-            .checked=${state.isKeyShown}
-            @change=${() => {
-              change({ isKeyShown: !state.isKeyShown });
-            }}
-          />
-          Show the key</label
-        >
-        <p class="quiet">${noteOn(exchange)}</p>
-      </div>
-      <h2>Response headers</h2>
-      ${
-        headers.length === 0
-          ? html`<p class="quiet">None.</p>`
-          : html`<dl class="headers">
-              ${headers.map(
-                ([name, value]) =>
-                  html`<dt>${name}</dt>
-                    <dd>${value}</dd>`,
-              )}
-            </dl>`
-      }
-    </div>
-    <div class="request-history">
-      <h2>Latest requests</h2>
-      <ol>
-        ${api.history.map(
-          (each) =>
-            html`<li>
-              <button
-                type="button"
-                aria-current=${each === exchange ? 'true' : nothing}
-                @click=${() => {
-                  change({ selected: each.number });
-                }}
-              >
-                ${status(each)} <code>/${each.request.target}</code>
-                <span class="figures">${each.milliseconds.toFixed(0)} ms</span>
-              </button>
-            </li>`,
-        )}
-      </ol>
-    </div>
-  </div>`;
+/** @param {Sent} exchange */
+function headerList({ headers }) {
+  if (headers.length === 0) return html`<p class="quiet">None.</p>`;
+  return html`<dl class="headers">
+    ${headers.map(
+      ([name, value]) =>
+        html`<dt>${name}</dt>
+          <dd>${value}</dd>`,
+    )}
+  </dl>`;
 }
 
-/** @param {Exchange} exchange */
+/** @param {Sent} exchange */
 function noteOn({ status: code, request }) {
-  if (code === 304) return 'The entity tag still holds: the records in view are current, and none was sent.';
+  if (code === 304)
+    return 'The entity tag is still valid: the records in view are current, and none were sent.';
   if (code === 204) return 'The page is beyond the last one.';
-  if (code === undefined) return 'No response came.';
+  if (code === 0) return 'No response came.';
   return request.headers.some(([name]) => name === 'If-None-Match') ? 'The records had changed.' : '';
 }

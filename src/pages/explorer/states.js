@@ -1,42 +1,125 @@
 import { html, nothing } from 'lit-html';
-import { detailOf, UNREACHABLE } from '../shared/outcomes.js';
-import { headerOf } from './exchange.js';
+import { headerOf } from '../shared/exchange.js';
+import { formatCount } from '../shared/format.js';
+import { detailOf, UNREACHABLE } from '../shared/session.js';
 import { prose } from './values.js';
 
-/** @import { Api, Reading } from './api.js' */
-/** @import { Exchange } from './exchange.js' */
+/** @import { Exchange } from '../shared/exchange.js' */
+/** @import { Reading } from './api.js' */
+/** @import { Violation } from './types.d.ts' */
+
+/** Views of a request that is under way, waits, or has failed. */
 
 /**
- * Views of a request that is under way, waits, or has failed.
- *
- * @typedef {object} Violation
- * @property {string} loc such as `query.page`
- * @property {string} input
- * @property {string} ctx
- */
-
-const IGNORED_PARAMETERS = 'service-api-ignored-parameters';
-
-/**
- * Shows the answer of a reading, or its state. While an earlier answer is confirmed, it stays in view.
- * @param {Api} api
- * @param {Readonly<Reading>} reading
+ * Shows the answer of a reading, or its state. While a known answer is confirmed, it stays in view.
+ * @param {Reading | undefined} reading
  * @param {(answer: Exchange) => unknown} show
- * @param {unknown} [placeholder] shown while the first answer is under way
- * @returns {unknown}
+ * @param {unknown} [placeholder] shown until the first answer has come
  */
-export function stateOf(api, reading, show, placeholder = skeleton(5)) {
-  const { state, answer, exchange } = reading;
-  if (state === 'waiting')
-    return html`${waiting(reading.retryAt)} ${answer === undefined ? nothing : show(answer)}`;
-  if (state === 'unreachable') return unreachable(() => api.refresh(reading.request));
-  if (state === 'refused' && exchange !== undefined) return problem(exchange);
+export function answerOf(reading, show, placeholder = skeleton(5)) {
+  if (reading === undefined) return nothing;
+  const { state, answer, retryAt } = reading;
+  if (state === 'failed') return failure(reading);
+  if (state === 'waiting') return html`${waiting(retryAt)} ${answer === undefined ? nothing : show(answer)}`;
   if (answer === undefined)
     return html`<div aria-busy="true">
       <p class="unseen" role="status">Loading</p>
       ${placeholder}
     </div>`;
   return html`${ignoredParameters(answer)} ${show(answer)}`;
+}
+
+/**
+ * Shows the progress of a walk, or why it ended.
+ * @param {Reading} walk
+ */
+export function progressOf(walk) {
+  const { state, isComplete, pagesRead, totalPages, retryAt } = walk;
+  if (state === 'failed') return failure(walk);
+  const notice = state === 'waiting' ? waiting(retryAt) : nothing;
+  if (isComplete) return notice;
+  const [label, act] =
+    state === 'paused'
+      ? [`Read the other ${formatCount(totalPages - pagesRead)}`, () => void walk.resume()]
+      : [
+          'Stop',
+          () => {
+            walk.stop();
+          },
+        ];
+  return html`<div class="walk">
+    ${notice}
+    <label
+      >${totalPages === 0 ? 'Reading the first page' : `${formatCount(pagesRead)} of ${formatCount(totalPages)} pages`}
+      <progress max=${Math.max(1, totalPages)} value=${pagesRead}></progress
+    ></label>
+    <button type="button" @click=${act}>${label}</button>
+  </div>`;
+}
+
+/** @param {Reading} reading */
+function failure(reading) {
+  const { exchange, newTally } = reading;
+  const retry = () => void reading.resume();
+  if (exchange === undefined || exchange.status === 0)
+    return html`<div class="notice bad" role="alert">
+      <p>${UNREACHABLE}</p>
+      <button type="button" @click=${retry}>Try again</button>
+    </div>`;
+  if (newTally === undefined) return refusal(exchange);
+  return html`${refusal(exchange)}
+    <p><button type="button" @click=${retry}>Begin again</button></p>`;
+}
+
+/**
+ * Shows a refusal with the words of the API.
+ * @param {Exchange} exchange
+ */
+function refusal(exchange) {
+  const violations = violationsOf(exchange);
+  return html`<div class="notice bad" role="alert">
+    <p><strong>${exchange.status}</strong> ${prose(detailOf(exchange))}</p>
+    ${
+      violations.length === 0
+        ? nothing
+        : html`<ul>
+            ${violations.map(({ loc, input, ctx }) => html`<li><code>${loc}</code> <q>${input}</q> ${ctx}</li>`)}
+          </ul>`
+    }
+    ${exchange.status === 403 ? html`<p>Sign out, and sign in with a valid key.</p>` : nothing}
+  </div>`;
+}
+
+/**
+ * Returns the violations of a refused query.
+ * @param {Exchange | undefined} exchange
+ */
+export function violationsOf(exchange) {
+  const { errors } = /** @type {{ errors?: readonly Violation[] }} */ (exchange?.body ?? {});
+  return errors ?? [];
+}
+
+/**
+ * Counts down to the next attempt after a 429.
+ * @param {number} retryAt
+ */
+function waiting(retryAt) {
+  const seconds = Math.max(1, Math.ceil((retryAt - Date.now()) / 1000));
+  return html`<div class="notice warn">
+    <p role="status">
+      <strong>429: too many requests.</strong> The API asks to wait; the request is then sent again.
+    </p>
+    <p class="countdown" aria-hidden="true">${seconds} s</p>
+  </div>`;
+}
+
+/** @param {Exchange} answer */
+function ignoredParameters(answer) {
+  const names = headerOf(answer, 'service-api-ignored-parameters');
+  if (names === undefined) return nothing;
+  return html`<div class="notice warn" role="status">
+    <p><strong>Ignored parameters:</strong> <code>${names}</code>. This list has no such filter.</p>
+  </div>`;
 }
 
 /**
@@ -50,57 +133,7 @@ export function skeleton(rows) {
 }
 
 /**
- * Counts down to the next attempt after a 429. The page is drawn anew each second while a request waits.
- * @param {number} retryAt
- */
-export function waiting(retryAt) {
-  const seconds = Math.max(1, Math.ceil((retryAt - Date.now()) / 1000));
-  return html`<div class="notice warn">
-    <p role="status">
-      <strong>429: too many requests.</strong> The API asks to wait; the request is then sent again.
-    </p>
-    <p class="countdown" aria-hidden="true">${seconds} s</p>
-  </div>`;
-}
-
-/** @param {() => void} retry */
-export function unreachable(retry) {
-  return html`<div class="notice bad" role="alert">
-    <p>${UNREACHABLE}</p>
-    <button type="button" @click=${retry}>Try again</button>
-  </div>`;
-}
-
-/**
- * Shows a refusal with the words of the API.
- * @param {Exchange} outcome
- */
-export function problem(outcome) {
-  const violations = violationsOf(outcome);
-  return html`<div class="notice bad" role="alert">
-    <p><strong>${outcome.status}</strong> ${prose(detailOf(outcome.status ?? 0, outcome.body))}</p>
-    ${
-      violations.length === 0
-        ? nothing
-        : html`<ul>
-            ${violations.map(({ loc, input, ctx }) => html`<li><code>${loc}</code> <q>${input}</q> ${ctx}</li>`)}
-          </ul>`
-    }
-    ${outcome.status === 403 ? html`<p>Sign out, and sign in with a valid key.</p>` : nothing}
-  </div>`;
-}
-
-/** @param {Exchange} answer */
-function ignoredParameters(answer) {
-  const names = headerOf(answer, IGNORED_PARAMETERS);
-  if (names === undefined) return nothing;
-  return html`<div class="notice warn" role="status">
-    <p><strong>Ignored parameters:</strong> <code>${names}</code>. This list has no such filter.</p>
-  </div>`;
-}
-
-/**
- * Heads a page of which there is no more to show.
+ * Shows the header of a page that has no content.
  * @param {unknown} title
  */
 export function pageHeader(title) {
@@ -114,21 +147,9 @@ export function pageHeader(title) {
 export function empty(title, advice = nothing) {
   return html`<div class="empty">
     <svg viewBox="0 0 64 40" width="96" height="60" aria-hidden="true">
-      <path class="arch" d="M8 40V22a10 10 0 0 1 20 0v18" />
-      <path class="arch" d="M36 40V22a10 10 0 0 1 20 0v18" />
-      <path class="arch" d="M0 39.5h64" />
+      <path class="arch" d="M8 40V22a10 10 0 0 1 20 0v18M36 40V22a10 10 0 0 1 20 0v18M0 39.5h64" />
     </svg>
     <p><strong>${title}</strong></p>
     <p class="quiet">${advice}</p>
   </div>`;
-}
-
-/**
- * Returns the violations of a refused query.
- * @param {Exchange | undefined} outcome
- * @returns {readonly Violation[]}
- */
-export function violationsOf(outcome) {
-  const { errors } = /** @type {{ errors?: readonly Violation[] }} */ (outcome?.body ?? {});
-  return errors ?? [];
 }

@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit-html';
+import { linkTo } from './address.js';
 import { permits } from './contract.js';
-import { linkTo } from './route.js';
 import { formatDistance, formatLocally, formatOffset, formatPrecisely, isTimestamp } from './times.js';
 
 /** @import { Contract, Schema } from './contract.js' */

@@ -1,11 +1,13 @@
 import { masked } from './session.js';
 
-/** @typedef {readonly (readonly [name: string, value: string])[]} Headers */
+/** Requests as curl commands, and the clipboard. */
+
+/** @import { Header } from './exchange.js' */
 
 /**
  * Returns a request as a command of a POSIX shell.
  * @param {string} url
- * @param {Headers} headers
+ * @param {readonly Header[]} headers
  */
 export function curlLine(url, headers) {
   const options = headers.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
@@ -13,9 +15,9 @@ export function curlLine(url, headers) {
 }
 
 /**
- * Returns the command as it is shown, with the secret of the key hidden.
+ * Returns the command with the secret of the key hidden.
  * @param {string} url
- * @param {Headers} headers
+ * @param {readonly Header[]} headers
  */
 export function maskedCurlLine(url, headers) {
   return curlLine(
@@ -33,4 +35,20 @@ export function maskedCurlLine(url, headers) {
  */
 export function quoted(text) {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/**
+ * Copies a text. Browsers permit it on HTTPS and on the local host.
+ * @param {string} text
+ * @returns {Promise<string>} the outcome in words
+ */
+export async function copy(text) {
+  try {
+    if (!isSecureContext) return 'Not permitted';
+    await navigator.clipboard.writeText(text);
+    return 'Copied';
+  } catch (error) {
+    if (error instanceof DOMException) return 'Not permitted';
+    throw error;
+  }
 }

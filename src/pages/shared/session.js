@@ -1,32 +1,40 @@
 /**
- * The key of a session, kept in the tab alone: `sessionStorage` ends with it, and no other tab or server sees it. The
- * explorer and the documentation share it.
+ * The API key of a tab, `svc:o:<organization_id>:<api_key>`, which the explorer and the documentation share.
+ * `sessionStorage` ends with the tab, and no other tab or server sees it.
  */
 
-const STORED_KEY = 'foyer-key';
-/** Hash that hands a key over, as the demo prints it. Browsers never send a hash. */
-const HANDED_OVER = /^#key=(.+)$/;
+/** @import { Exchange } from './exchange.js' */
 
-/** Returns the key of the tab, `svc:o:<organization_id>:<api_key>`. */
+const STORED_KEY = 'foyer-key';
+/** Fragment with a key, as in the address that the demo prints. Browsers never send a fragment. */
+const GIVEN_KEY = /^#key=(.+)$/;
+
+/** Request that tells whether a key is valid. */
+export const KEY_TEST = { target: 'v1/events?perPage=1', headers: [] };
+
+export const MALFORMED = 'This is not an API key. A key has the form svc:o:ORGANIZATION:SECRET.';
+export const UNREACHABLE = 'The server cannot be reached: the network is down, or the replica has stopped.';
+
 export function storedKey() {
   return sessionStorage.getItem(STORED_KEY) ?? undefined;
 }
 
-/** Returns a key in the address, and removes it from the address and the history of the tab. */
-export function handedOverKey() {
-  const handedOver = HANDED_OVER.exec(location.hash)?.[1];
-  if (handedOver === undefined) return undefined;
-  history.replaceState(null, '', location.pathname + location.search);
-  return decoded(handedOver);
+/** @param {string} key */
+export function keepKey(key) {
+  sessionStorage.setItem(STORED_KEY, key);
 }
 
-/**
- * Returns undefined for broken encoding.
- * @param {string} text
- */
-function decoded(text) {
+export function forgetKey() {
+  sessionStorage.removeItem(STORED_KEY);
+}
+
+/** Returns a key in the address, and removes it from the address and the history of the tab. */
+export function takeGivenKey() {
+  const given = GIVEN_KEY.exec(location.hash)?.[1];
+  if (given === undefined) return undefined;
+  history.replaceState(null, '', location.pathname + location.search);
   try {
-    return decodeURIComponent(text);
+    return decodeURIComponent(given);
   } catch {
     return undefined;
   }
@@ -40,25 +48,36 @@ export function canBeSent(key) {
   return /^[\x20-\x7E\xA0-\xFF]*$/.test(key);
 }
 
-/** @param {string} key */
-export function keepKey(key) {
-  sessionStorage.setItem(STORED_KEY, key);
-}
-
-export function forgetKey() {
-  sessionStorage.removeItem(STORED_KEY);
+/**
+ * @param {string} key
+ * @returns {readonly [name: string, value: string]}
+ */
+export function authorization(key) {
+  return ['Authorization', `Bearer ${key}`];
 }
 
 /**
- * Returns the organization that a key names.
- * @param {string} key
+ * Tells why the API refused a key. It tells an unknown key from an expired and a revoked one.
+ * @param {Pick<Exchange, 'status' | 'body'>} outcome
  */
+export function refusalOf(outcome) {
+  if (outcome.status === 0) return UNREACHABLE;
+  return outcome.status === 400 ? MALFORMED : detailOf(outcome);
+}
+
+/** @param {Pick<Exchange, 'status' | 'body'>} outcome */
+export function detailOf({ status, body }) {
+  const { detail } = /** @type {{ detail?: string }} */ (body ?? {});
+  return detail ?? `The response has status ${status} and no detail.`;
+}
+
+/** @param {string} key */
 export function organizationOf(key) {
   return key.split(':')[2] ?? '';
 }
 
 /**
- * Returns a key with its secret hidden: `svc:o:blue-heron-hall:••••••••`.
+ * Hides the secret of a key: `svc:o:blue-heron-hall:••••••••`.
  * @param {string} key
  */
 export function masked(key) {

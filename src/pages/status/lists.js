@@ -1,174 +1,111 @@
 import { html, nothing } from 'lit-html';
 import { formatBytes, formatCount, formatDateTime } from '../shared/format.js';
+import { scrollingTable } from '../shared/table.js';
 import { badge } from './marks.js';
-import { fetchList } from './responses.js';
 
-/** The organizations and the keys: lists of any length, of which the server sends a page. */
-
-/**
- * @import { TemplateResult } from 'lit-html'
- * @import { Key, ListPage, Organization } from './responses.js'
- */
+/** @import { Column } from '../shared/table.js' */
+/** @import { Key, ListPage, Organization } from './types.d.ts' */
 
 /**
- * @typedef {readonly [heading: string, className?: 'number']} Column
+ * The organizations and the keys: lists of any length, of which the server sends a page.
+ *
+ * @typedef {object} ListState
+ * @property {string} search
+ * @property {number} page
+ * @property {ListPage<never>} [content]
  */
+
+/** @type {Readonly<Record<'organizations' | 'keys', { title: string, searched: string, columns: (items: readonly never[]) => readonly Column<never>[] }>>} */
+const LISTS = {
+  organizations: { title: 'Organizations', searched: 'part of an id', columns: organizationColumns },
+  keys: { title: 'Keys', searched: 'part of an id, organization or label', columns: () => KEY_COLUMNS },
+};
 
 /**
- * A list with a search and pages.
- * @template T
+ * @param {readonly Organization[]} organizations
+ * @returns {readonly Column<Organization>[]}
  */
-class PagedList {
-  #name;
-  #columns;
-  #row;
-  #changed;
-  #search = '';
-  #page = 1;
-  /** @type {ListPage<T> | undefined} */
-  #content;
+function organizationColumns([{ records }]) {
+  return [
+    ['Organization', ({ organizationId }) => organizationId, 'header'],
+    ['File', ({ file }) => file],
+    ...Object.keys(records).map(
+      (name) =>
+        /** @type {const} */ ([
+          name.charAt(0).toUpperCase() + name.slice(1),
+          (/** @type {Organization} */ organization) => formatCount(organization.records[name]),
+          'number',
+        ]),
+    ),
+    ['Memory', ({ bytesHeld }) => formatBytes(bytesHeld), 'number'],
+  ];
+}
 
-  /**
-   * @param {'organizations' | 'keys'} name
-   * @param {(first: T) => readonly Column[]} columns returns the columns of a list with this first item
-   * @param {(item: T) => TemplateResult} row
-   * @param {() => void} changed called when the user asks for another part of the list
-   */
-  constructor(name, columns, row, changed) {
-    this.#name = name;
-    this.#columns = columns;
-    this.#row = row;
-    this.#changed = changed;
-  }
+/** @type {readonly Column<Key>[]} */
+const KEY_COLUMNS = [
+  ['Key', ({ keyId }) => html`<code>${keyId}</code>`, 'header'],
+  ['Organization', ({ organizationId }) => organizationId],
+  ['Label', ({ label }) => label],
+  [
+    'State',
+    ({ state, hasData }) =>
+      html`${badge(state === 'valid' ? 'good' : 'off', state)}
+      ${state === 'valid' && !hasData ? badge('warn', 'no data: requests get 429') : nothing}`,
+  ],
+  ['Expires', ({ expiresAt }) => (expiresAt === null ? 'never' : formatDateTime(expiresAt))],
+  [
+    'Last used, by the hour',
+    ({ lastUsedAt }) => (lastUsedAt === null ? 'not since the start' : formatDateTime(lastUsedAt)),
+  ],
+];
 
-  /** Fetches the part that the user asked for. */
-  async load() {
-    const content = /** @type {ListPage<T>} */ (await fetchList(this.#name, this.#search, this.#page));
-    this.#content = content;
-    // The list has become shorter.
-    if (this.#page > content.totalPages) this.#goTo(Math.max(1, content.totalPages));
-  }
-
-  /**
-   * @param {string} title
-   * @param {string} placeholder names the texts that the search compares
-   * @param {TemplateResult | string} emptyText
-   */
-  section(title, placeholder, emptyText) {
-    const id = this.#name;
-    const { items = [], total = 0, totalPages = 0, page = 1 } = this.#content ?? {};
-    const columns = items.slice(0, 1).flatMap(this.#columns);
-    const isSearched = this.#search !== '';
-    return html`<section aria-labelledby=${id}>
-      <div class="list-head">
-        <h2 id=${id}>${title}</h2>
-        <input
-          type="search"
-          aria-label="Search ${title.toLowerCase()}"
-          placeholder=${placeholder}
-          @input=${this.#onInput}
-        />
-        <p class="note" role="status">${formatCount(total)} ${isSearched ? 'found' : 'in all'}</p>
-      </div>
-      ${
-        items.length === 0
-          ? html`<div class="empty">${isSearched ? `Nothing contains “${this.#search}”.` : emptyText}</div>`
-          : html`<div class="scroll" tabindex="0" role="region" aria-label="Table of ${title.toLowerCase()}">
-              <table>
-                <thead>
-                  <tr>
-                    ${columns.map(([heading, className]) => html`<th class=${className ?? nothing}>${heading}</th>`)}
-                  </tr>
-                </thead>
-                <tbody>
-                  ${items.map(this.#row)}
-                </tbody>
-              </table>
-            </div>`
-      }
-      ${
-        totalPages <= 1
-          ? nothing
-          : html`<nav class="pager" aria-label="Pages of ${title.toLowerCase()}">
-              ${this.#button('Previous', page - 1, page > 1)}
-              <span>page ${formatCount(page)} of ${formatCount(totalPages)}</span>
-              ${this.#button('Next', page + 1, page < totalPages)}
-            </nav>`
-      }
-    </section>`;
-  }
-
+/**
+ * @param {keyof typeof LISTS} id
+ * @param {ListState} state
+ * @param {unknown} emptyText
+ * @param {(search: string, page: number) => void} goTo called when the user asks for another part of the list
+ */
+export function listSection(id, { search, content }, emptyText, goTo) {
+  const { title, searched, columns } = LISTS[id];
+  const name = title.toLowerCase();
+  const { items = [], total = 0, totalPages = 0, page = 1 } = content ?? {};
+  /** @param {Event} event */
+  const onInput = ({ target }) => {
+    if (target instanceof HTMLInputElement) goTo(target.value.trim(), 1);
+  };
   /**
    * @param {string} text
-   * @param {number} page
-   * @param {boolean} isEnabled
+   * @param {number} to
    */
-  #button(text, page, isEnabled) {
-    return html`<button
+  const button = (text, to) =>
+    html`<button
       type="button"
-      ?disabled=${!isEnabled}
+      ?disabled=${to < 1 || to > totalPages}
       @click=${() => {
-        this.#goTo(page);
+        goTo(search, to);
       }}
     >
       ${text}
     </button>`;
-  }
-
-  /** @param {Event} event */
-  #onInput = ({ target }) => {
-    if (!(target instanceof HTMLInputElement)) return;
-    this.#search = target.value.trim();
-    this.#goTo(1);
-  };
-
-  /** @param {number} page */
-  #goTo(page) {
-    this.#page = page;
-    this.#changed();
-  }
-}
-
-/** @param {() => void} changed */
-export function organizationList(changed) {
-  /** @param {Organization} organization */
-  const row = ({ organizationId, file, records, bytesHeld }) =>
-    html`<tr>
-      <th scope="row">${organizationId}</th>
-      <td>${file}</td>
-      ${Object.values(records).map((count) => html`<td class="number">${formatCount(count)}</td>`)}
-      <td class="number">${formatBytes(bytesHeld)}</td>
-    </tr>`;
-  /**
-   * @param {Organization} first
-   * @returns {Column[]}
-   */
-  const columns = ({ records }) => [
-    ['Organization'],
-    ['File'],
-    ...[...Object.keys(records), 'memory'].map(
-      (name) => /** @type {const} */ ([name.charAt(0).toUpperCase() + name.slice(1), 'number']),
-    ),
-  ];
-  return new PagedList('organizations', columns, row, changed);
-}
-
-/** @param {() => void} changed */
-export function keyList(changed) {
-  /** @param {Key} key */
-  const row = ({ keyId, organizationId, label, state, expiresAt, hasData, lastUsedAt }) =>
-    html`<tr>
-      <th scope="row"><code>${keyId}</code></th>
-      <td>${organizationId}</td>
-      <td>${label}</td>
-      <td>
-        ${badge(state === 'valid' ? 'good' : 'off', state)}
-        ${state === 'valid' && !hasData ? badge('warn', 'no data: requests get 429') : nothing}
-      </td>
-      <td>${expiresAt === null ? 'never' : formatDateTime(expiresAt)}</td>
-      <td>${lastUsedAt === null ? 'not since the start' : formatDateTime(lastUsedAt)}</td>
-    </tr>`;
-  /** @type {Column[]} */
-  const columns = [['Key'], ['Organization'], ['Label'], ['State'], ['Expires'], ['Last used, by the hour']];
-  return new PagedList('keys', () => columns, row, changed);
+  return html`<section aria-labelledby=${id}>
+    <div class="list-head">
+      <h2 id=${id}>${title}</h2>
+      <input type="search" aria-label="Search ${name}" placeholder=${searched} @input=${onInput} />
+      <p class="note" role="status">${formatCount(total)} ${search === '' ? 'in all' : 'found'}</p>
+    </div>
+    ${
+      items.length === 0
+        ? html`<div class="empty">${search === '' ? emptyText : `Nothing contains “${search}”.`}</div>`
+        : scrollingTable(`Table of ${name}`, columns(items), items)
+    }
+    ${
+      totalPages <= 1
+        ? nothing
+        : html`<nav class="pager" aria-label="Pages of ${name}">
+            ${button('Previous', page - 1)}
+            <span>page ${formatCount(page)} of ${formatCount(totalPages)}</span>
+            ${button('Next', page + 1)}
+          </nav>`
+    }
+  </section>`;
 }

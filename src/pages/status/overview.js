@@ -1,13 +1,13 @@
 import { html, nothing } from 'lit-html';
 import { formatBytes, formatCount, formatDateTime, formatDuration, formatTime } from '../shared/format.js';
-import { formatPercentile, formatRate, totalsOf } from './intervals.js';
 import { icon } from './marks.js';
+import { formatPercentile, formatRate, totalsOf } from './traffic.js';
 
 /** The head of the page: whether the replica is ready, and its main figures. */
 
 /**
  * @import { TemplateResult } from 'lit-html'
- * @import { Interval, Summary } from './responses.js'
+ * @import { Interval, Summary } from './types.d.ts'
  * @typedef {{ readonly since: Date | undefined, readonly reason: string }} Silence
  */
 
@@ -29,28 +29,22 @@ export function masthead({ version, startedAt, uptimeSeconds }, updatedAt) {
  * @param {Summary} summary
  */
 export function concernsOf({ snapshotFolder, refused, keys, threads, log }) {
+  const { validWithoutData: idle } = keys;
+  /** @type {readonly (readonly [section: string, isTrue: boolean, text: string])[]} */
   const concerns = [
-    {
-      section: 'snapshots',
-      holds: snapshotFolder.complaint !== null,
-      text: 'The snapshot folder cannot be read.',
-    },
-    {
-      section: 'snapshots',
-      holds: refused.length > 0,
-      text: `${countOf(refused.length, 'snapshot file was', 'snapshot files were')} refused.`,
-    },
-    { section: 'resources', holds: keys.complaint !== null, text: 'The keys file cannot be used.' },
-    { section: 'resources', holds: keys.warning !== null, text: 'Other users can write to the keys file.' },
-    {
-      section: 'keys',
-      holds: keys.validWithoutData > 0,
-      text: `${countOf(keys.validWithoutData, 'valid key has', 'valid keys have')} no data.`,
-    },
-    { section: 'resources', holds: threads.listening < threads.count, text: 'A thread is missing.' },
-    { section: 'resources', holds: log.droppedLines > 0, text: 'Log lines were dropped.' },
+    ['snapshots', snapshotFolder.complaint !== null, 'The snapshot folder cannot be read.'],
+    [
+      'snapshots',
+      refused.length > 0,
+      `${countOf(refused.length, 'snapshot file was', 'snapshot files were')} refused.`,
+    ],
+    ['resources', keys.complaint !== null, 'The keys file cannot be used.'],
+    ['resources', keys.warning !== null, 'Other users can write to the keys file.'],
+    ['keys', idle > 0, `${countOf(idle, 'valid key has', 'valid keys have')} no data.`],
+    ['resources', threads.listening < threads.count, 'A thread is missing.'],
+    ['resources', log.droppedLines > 0, 'Log lines were dropped.'],
   ];
-  return concerns.filter(({ holds }) => holds);
+  return concerns.filter(([, isTrue]) => isTrue).map(([section, , text]) => ({ section, text }));
 }
 
 /**

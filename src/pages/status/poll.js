@@ -1,6 +1,6 @@
 /**
- * Runs a task at once and again and again while the page is visible. A run begins `pauseMs` after the end of the one
- * before, so that slow responses do not pile up. Returns a function that asks for a run now.
+ * Runs a task repeatedly while the page is visible. A run begins `pauseMs` after the end of the one before, so that slow
+ * responses do not pile up. Returns a function that asks for a run now.
  * @param {() => Promise<void>} task never fails
  * @param {number} pauseMs
  * @param {Pick<Document, 'hidden' | 'addEventListener'>} page

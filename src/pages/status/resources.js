@@ -2,9 +2,9 @@ import { html, nothing } from 'lit-html';
 import { formatBytes, formatCount } from '../shared/format.js';
 import { badge, bar } from './marks.js';
 
-/** Memory, threads, connections, keys and log of the process. */
+/** @import { Memory, Summary } from './types.d.ts' */
 
-/** @import { Memory, Summary } from './responses.js' */
+/** Memory, threads, connections, keys and log of the process. */
 
 /** Shares of a limit from which on it is nearly reached. They are those of the alerts in docs/operations.md. */
 const NEARLY_OUT_OF_MEMORY = 0.9;
@@ -48,29 +48,28 @@ export function resources({ memory, threads, connections, keys, log }) {
 
 /** @param {Memory} memory */
 function memoryPart({ limitBytes, heldBytes, retainedBytes, residentBytes }) {
-  const live = heldBytes - retainedBytes;
-  const rest = Math.max(0, residentBytes - heldBytes);
   const isNearlyOut = residentBytes > NEARLY_OUT_OF_MEMORY * limitBytes;
+  const parts = [
+    { label: 'live data', amount: heldBytes - retainedBytes, className: 'accent' },
+    { label: 'retained for walks', amount: retainedBytes, className: 'retained' },
+    {
+      label: 'threads, buffers and program',
+      amount: Math.max(0, residentBytes - heldBytes),
+      className: 'rest',
+    },
+  ];
   return html`<div class="memory">
     <h3>Memory ${isNearlyOut ? badge('warn', 'near the limit') : nothing}</h3>
     <p>${formatBytes(residentBytes)} of ${formatBytes(limitBytes)} in use</p>
-    ${bar(limitBytes, [
-      { amount: live, className: 'accent' },
-      { amount: retainedBytes, className: 'retained' },
-      { amount: rest, className: 'rest' },
-    ])}
+    ${bar(limitBytes, parts)}
     <ul class="legend">
-      <li>
-        <span class="swatch accent"></span>live data <span class="legend-value">${formatBytes(live)}</span>
-      </li>
-      <li>
-        <span class="swatch retained"></span>retained for walks
-        <span class="legend-value">${formatBytes(retainedBytes)}</span>
-      </li>
-      <li>
-        <span class="swatch rest"></span>threads, buffers and program
-        <span class="legend-value">${formatBytes(rest)}</span>
-      </li>
+      ${parts.map(
+        ({ label, amount, className }) =>
+          html`<li>
+            <span class="swatch ${className}"></span>${label}
+            <span class="legend-value">${formatBytes(amount)}</span>
+          </li>`,
+      )}
     </ul>
   </div>`;
 }
@@ -78,7 +77,7 @@ function memoryPart({ limitBytes, heldBytes, retainedBytes, residentBytes }) {
 /**
  * @param {string} name
  * @param {string} value
- * @param {readonly (unknown)[]} remarks false for none
+ * @param {readonly unknown[]} remarks false for none
  */
 function fact(name, value, ...remarks) {
   return html`<div>

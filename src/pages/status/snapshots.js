@@ -1,180 +1,169 @@
 import { html, nothing } from 'lit-html';
 import { formatBytes, formatCount, formatDateTime, formatDuration } from '../shared/format.js';
+import { scrollingTable } from '../shared/table.js';
+import { durationOf } from './loads.js';
 import { badge, bar, icon } from './marks.js';
 
-/** The live snapshots, the current load, the refused files, and the retained snapshots. */
+/** @import { Column } from '../shared/table.js' */
+/** @import { LiveSnapshot, Summary } from './types.d.ts' */
 
-/** @import { RetainedSnapshot, SnapshotSummary, Summary } from './responses.js' */
+/** The live snapshots, the current load, the refused files, and the retained snapshots. */
 
 /** Rows of a table without a search. A folder may hold many files. */
 const MAX_ROWS = 50;
 
 /** @param {Summary} summary */
 export function snapshots(summary) {
-  const { snapshotFolder, loading, loads, refused, retainedSnapshots } = summary;
+  const { snapshotFolder, loading, refused, retainedSnapshots } = summary;
   return html`<section aria-labelledby="snapshots">
     <h2 id="snapshots">Live data</h2>
     <p class="lead">Snapshot folder: <code>${snapshotFolder.path}</code></p>
     ${
       snapshotFolder.complaint === null
         ? nothing
-        : notice('The snapshot folder cannot be read', snapshotFolder.complaint)
+        : fault(html`The snapshot folder cannot be read`, html`<p>${snapshotFolder.complaint}</p>`)
     }
-    ${refused.slice(0, MAX_ROWS).map(
-      ({ file, refusedAt, reason, detail, advice, nextTryAt }) =>
-        html`<article class="notice bad">
-          ${icon('bad')}
-          <div>
-            <h3>${file} was refused: <code>${reason}</code></h3>
-            <p class="detail">${detail}</p>
-            <p><strong>${advice}</strong></p>
-            <p class="note">
-              Refused at ${formatDateTime(refusedAt)}. What was live stays live.
-              ${nextTryAt === null ? nothing : `The next try is at ${formatDateTime(nextTryAt)}.`}
-            </p>
-          </div>
-        </article>`,
-    )}
-    ${more(refused.length)} ${loading === null ? nothing : inProgress(loading.file, loading.startedAt, loads)}
-    ${liveTable(summary)} ${retainedSnapshots.length === 0 ? nothing : retainedTable(retainedSnapshots)}
+    ${refused.slice(0, MAX_ROWS).map(refusal)} ${more(refused.length)}
+    ${loading === null ? nothing : inProgress(loading, summary)} ${live(summary)}
+    ${
+      retainedSnapshots.length === 0
+        ? nothing
+        : html`<h3>Retained for walks that began on it</h3>
+            ${limitedTable('Table of retained snapshots', RETAINED, retainedSnapshots)}`
+    }
   </section>`;
 }
 
 /**
- * @param {string} title
- * @param {string} text
+ * @param {unknown} title
+ * @param {unknown} text
  */
-function notice(title, text) {
+function fault(title, text) {
   return html`<article class="notice bad">
     ${icon('bad')}
     <div>
       <h3>${title}</h3>
-      <p>${text}</p>
+      ${text}
     </div>
   </article>`;
 }
 
+/** @param {Summary['refused'][number]} refused */
+function refusal({ file, refusedAt, reason, detail, advice, nextTryAt }) {
+  return fault(
+    html`${file} was refused: <code>${reason}</code>`,
+    html`<p class="detail">${detail}</p>
+      <p><strong>${advice}</strong></p>
+      <p class="note">
+        Refused at ${formatDateTime(refusedAt)}. What was live stays live.
+        ${nextTryAt === null ? nothing : `The next try is at ${formatDateTime(nextTryAt)}.`}
+      </p>`,
+  );
+}
+
 /**
- * @param {string} file
- * @param {string} startedAt
- * @param {Summary['loads']} loads
+ * @param {NonNullable<Summary['loading']>} loading
+ * @param {Summary} summary
  */
-function inProgress(file, startedAt, loads) {
-  const before = loads.find((load) => load.file === file && load.outcome === 'live');
+function inProgress({ file, startedAt }, { loads }) {
+  const last = loads.find((load) => load.file === file && load.outcome === 'live');
   return html`<article class="notice">
     <span class="pulse" aria-hidden="true"></span>
     <div>
       <h3>${file} is being loaded</h3>
       <p>
         Since
-        ${formatDateTime(startedAt)}${
-          before === undefined ? '' : `; the last load took ${formatDuration(before.durationMs / 1000)}`
-        }.
+        ${formatDateTime(startedAt)}${last === undefined ? '' : `; the last load took ${durationOf(last)}`}.
       </p>
     </div>
   </article>`;
 }
 
 /** @param {Summary} summary */
-function liveTable({ snapshots: live, maxSnapshotAgeSeconds, snapshotFolder, loading }) {
-  if (live.length === 0)
-    return html`<div class="empty">
-      <p>No snapshot is live${loading === null ? '' : ' yet'}.</p>
-      ${
-        loading === null
-          ? html`<p>Build one from an import folder, and publish it into ${snapshotFolder.path}:</p>
-              <pre>
+function live({ snapshots: all, maxSnapshotAgeSeconds, snapshotFolder, loading }) {
+  if (all.length > 0) return limitedTable('Table of live snapshots', liveColumns(maxSnapshotAgeSeconds), all);
+  if (loading !== null) return html`<div class="empty"><p>No snapshot is live yet.</p></div>`;
+  return html`<div class="empty">
+    <p>No snapshot is live.</p>
+    <p>Build one from an import folder, and publish it into ${snapshotFolder.path}:</p>
+    <pre>
 npm run snapshot -- build --input DIR --output FILE
-npm run snapshot -- publish FILE</pre>`
-          : nothing
-      }
-    </div>`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of live snapshots">
-      <table>
-        <thead>
-          <tr>
-            <th>File</th>
-            <th>Snapshot</th>
-            <th>Data as of</th>
-            <th class="number">Age</th>
-            <th class="number">Organizations</th>
-            <th class="number">Records</th>
-            <th class="number">Memory</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${live.slice(0, MAX_ROWS).map((one) => liveRow(one, maxSnapshotAgeSeconds))}
-        </tbody>
-      </table>
-    </div>
-    ${more(live.length)}`;
+npm run snapshot -- publish FILE</pre>
+  </div>`;
 }
 
 /**
- * @param {SnapshotSummary} snapshot
- * @param {number | null} limit
+ * @param {number | null} maxAgeSeconds
+ * @returns {readonly Column<LiveSnapshot>[]}
  */
-function liveRow(snapshot, limit) {
-  const { file, isFilePresent, snapshotId, producedAt, warning } = snapshot;
-  const { ageSeconds, organizationCount, records, bytesHeld } = snapshot;
-  const isOld = limit !== null && ageSeconds > limit;
-  const counts = Object.entries(records).map(([collection, count]) => `${formatCount(count)} ${collection}`);
-  const total = Object.values(records).reduce((sum, count) => sum + count, 0);
-  return html`<tr>
-    <th scope="row">${file} ${isFilePresent ? nothing : badge('warn', 'file removed, data stays live')}</th>
-    <td><code>${snapshotId}</code></td>
-    <td>
-      ${formatDateTime(producedAt)}
-      ${warning === null ? nothing : html`<span title=${warning}>${badge('warn', 'ahead of the clock')}</span>`}
-    </td>
-    <td class="number">
-      ${formatDuration(Math.floor(ageSeconds))}
-      ${
-        limit === null
-          ? nothing
-          : html`${bar(limit, [{ amount: ageSeconds, className: isOld ? 'bad' : 'accent' }])}
-            ${isOld ? badge('bad', 'too old') : nothing}`
-      }
-    </td>
-    <td class="number">${formatCount(organizationCount)}</td>
-    <td class="number" title=${counts.join(', ')}>${formatCount(total)}</td>
-    <td class="number">${formatBytes(bytesHeld)}</td>
-  </tr>`;
+function liveColumns(maxAgeSeconds) {
+  return [
+    [
+      'File',
+      ({ file, isFilePresent }) =>
+        html`${file} ${isFilePresent ? nothing : badge('warn', 'file removed, data stays live')}`,
+      'header',
+    ],
+    ['Snapshot', ({ snapshotId }) => html`<code>${snapshotId}</code>`],
+    [
+      'Data as of',
+      ({ producedAt, warning }) =>
+        html`${formatDateTime(producedAt)}
+        ${warning === null ? nothing : html`<span title=${warning}>${badge('warn', 'ahead of the clock')}</span>`}`,
+    ],
+    [
+      'Age',
+      ({ ageSeconds }) => html`${wholeSeconds(ageSeconds)} ${ageBar(ageSeconds, maxAgeSeconds)}`,
+      'number',
+    ],
+    ['Organizations', ({ organizationCount }) => formatCount(organizationCount), 'number'],
+    ['Records', ({ records }) => recordCount(records), 'number'],
+    ['Memory', ({ bytesHeld }) => formatBytes(bytesHeld), 'number'],
+  ];
 }
 
-/** @param {readonly RetainedSnapshot[]} retained */
-function retainedTable(retained) {
-  return html`<h3>Retained for walks that began on it</h3>
-    <div class="scroll" tabindex="0" role="region" aria-label="Table of retained snapshots">
-      <table>
-        <thead>
-          <tr>
-            <th>File</th>
-            <th>Snapshot</th>
-            <th class="number">Replaced</th>
-            <th class="number">Last used</th>
-            <th class="number">Gone in</th>
-            <th class="number">Organizations</th>
-            <th class="number">Memory</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${retained.slice(0, MAX_ROWS).map(
-            (one) =>
-              html`<tr>
-                <th scope="row">${one.file}</th>
-                <td><code>${one.snapshotId}</code></td>
-                <td class="number">${formatDuration(Math.floor(one.replacedSecondsAgo))} ago</td>
-                <td class="number">${formatDuration(Math.floor(one.lastUsedSecondsAgo))} ago</td>
-                <td class="number">${formatDuration(Math.floor(one.goneInSeconds))}</td>
-                <td class="number">${formatCount(one.organizationCount)}</td>
-                <td class="number">${formatBytes(one.bytesHeld)}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
-    ${more(retained.length)}`;
+/**
+ * @param {number} seconds
+ * @param {number | null} limit
+ */
+function ageBar(seconds, limit) {
+  if (limit === null) return nothing;
+  const isOld = seconds > limit;
+  return html`${bar(limit, [{ amount: seconds, className: isOld ? 'bad' : 'accent' }])}
+  ${isOld ? badge('bad', 'too old') : nothing}`;
+}
+
+/** @param {LiveSnapshot['records']} records */
+function recordCount(records) {
+  const counts = Object.entries(records).map(([collection, count]) => `${formatCount(count)} ${collection}`);
+  const total = Object.values(records).reduce((sum, count) => sum + count, 0);
+  return html`<span title=${counts.join(', ')}>${formatCount(total)}</span>`;
+}
+
+/** @type {readonly Column<Summary['retainedSnapshots'][number]>[]} */
+const RETAINED = [
+  ['File', ({ file }) => file, 'header'],
+  ['Snapshot', ({ snapshotId }) => html`<code>${snapshotId}</code>`],
+  ['Replaced', ({ replacedSecondsAgo }) => `${wholeSeconds(replacedSecondsAgo)} ago`, 'number'],
+  ['Last used', ({ lastUsedSecondsAgo }) => `${wholeSeconds(lastUsedSecondsAgo)} ago`, 'number'],
+  ['Gone in', ({ goneInSeconds }) => wholeSeconds(goneInSeconds), 'number'],
+  ['Organizations', ({ organizationCount }) => formatCount(organizationCount), 'number'],
+  ['Memory', ({ bytesHeld }) => formatBytes(bytesHeld), 'number'],
+];
+
+/** @param {number} seconds */
+function wholeSeconds(seconds) {
+  return formatDuration(Math.floor(seconds));
+}
+
+/**
+ * @template R
+ * @param {string} name
+ * @param {readonly Column<R>[]} columns
+ * @param {readonly R[]} rows
+ */
+function limitedTable(name, columns, rows) {
+  return html`${scrollingTable(name, columns, rows.slice(0, MAX_ROWS))} ${more(rows.length)}`;
 }
 
 /** @param {number} length number of all rows */

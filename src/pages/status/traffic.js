@@ -1,154 +1,206 @@
 import { html, nothing } from 'lit-html';
-import { TimeChart } from '../shared/charts.js';
-import { formatCount, formatDuration, formatTime } from '../shared/format.js';
-import { chartData, formatPercentile, formatRate, minutesOf, peakText, totalsOf } from './intervals.js';
+import { formatCount, formatDuration, formatNumber, formatTime } from '../shared/format.js';
+import { scrollingTable } from '../shared/table.js';
 
-/** Requests, durations and errors of the last hour: charts, a sentence for each, and a table. */
+/** @import { Column } from '../shared/table.js' */
+/** @import { ChartData, ChartOptions, ChartSeries } from '../shared/time-chart.js' */
+/** @import { Interval } from './types.d.ts' */
 
 /**
- * @import { ChartOptions } from '../shared/charts.js'
- * @import { Interval } from './responses.js'
+ * Requests, durations and errors of the last hour: charts, a sentence for each, and a table.
+ *
+ * @typedef {(interval: Interval) => number | null} Figure
+ *
+ * @typedef {object} Chart
+ * @property {string} id
+ * @property {string} title
+ * @property {(intervals: readonly Interval[]) => string} describe
+ * @property {ChartOptions} options
+ * @property {readonly Figure[]} figures of each series
  */
 
 /** The axis spans the hour also while the history is shorter. */
-const MIN_SECONDS = 3600;
+const SHARED_OPTIONS = { group: 'traffic', minSeconds: 3600 };
+/** Series from the harmless to the serious. @type {readonly Omit<ChartSeries, 'label'>[]} */
+const GRADES = [
+  { color: '--accent' },
+  { color: '--warn', line: 'dashed' },
+  { color: '--bad', line: 'dotted' },
+];
 
-/** @type {Readonly<Record<keyof ReturnType<typeof chartData>, ChartOptions>>} */
-const CHARTS = {
-  requests: {
-    series: [{ label: 'requests a second', color: '--accent', isFilled: true }],
-    format: formatRate,
+/** @type {readonly Chart[]} */
+export const CHARTS = [
+  {
+    id: 'chart-requests',
+    title: 'Requests',
+    describe: (intervals) =>
+      `${formatCount(totalsOf(intervals).requests)} in all; highest: ${peakText(intervals, rateOf('requests'), formatRate)}`,
+    options: {
+      ...SHARED_OPTIONS,
+      series: [{ label: 'requests a second', color: '--accent', isFilled: true }],
+      format: formatRate,
+    },
+    figures: [rateOf('requests')],
   },
-  durations: {
-    series: [
-      { label: 'p50', color: '--accent' },
-      { label: 'p95', color: '--warn', line: 'dashed' },
-      { label: 'p99', color: '--bad', line: 'dotted' },
-    ],
-    format: formatDuration,
-    isLogarithmic: true,
+  {
+    id: 'chart-durations',
+    title: 'Time to respond',
+    describe: (intervals) =>
+      `Logarithmic scale, estimated within buckets. Highest p99: ${peakText(intervals, ({ p99 }) => p99, formatDuration)}`,
+    options: {
+      ...SHARED_OPTIONS,
+      series: graded('p50', 'p95', 'p99'),
+      format: formatDuration,
+      isLogarithmic: true,
+    },
+    figures: [({ p50 }) => p50, ({ p95 }) => p95, ({ p99 }) => p99],
   },
-  errors: {
-    series: [
-      { label: 'other 4xx', color: '--accent' },
-      { label: '429', color: '--warn', line: 'dashed' },
-      { label: '5xx', color: '--bad', line: 'dotted' },
-    ],
-    format: formatRate,
+  {
+    id: 'chart-errors',
+    title: 'Errors',
+    describe: (intervals) => {
+      const { clientErrors, tooManyRequests, serverErrors } = totalsOf(intervals);
+      return `In all: other 4xx: ${formatCount(clientErrors)}, 429: ${formatCount(tooManyRequests)}, 5xx: ${formatCount(serverErrors)}`;
+    },
+    options: { ...SHARED_OPTIONS, series: graded('other 4xx', '429', '5xx'), format: formatRate },
+    figures: [rateOf('clientErrors'), rateOf('tooManyRequests'), rateOf('serverErrors')],
   },
-};
+];
 
-const CHART_NAMES = /** @type {readonly (keyof typeof CHARTS)[]} */ (Object.keys(CHARTS));
+/** @type {readonly Column<Interval>[]} */
+const COLUMNS = [
+  ['Until', ({ until }) => formatTime(until * 1000), 'header'],
+  ['Requests', ({ requests, seconds }) => formatRate(requests / seconds), 'number'],
+  ['p50', ({ p50 }) => formatPercentile(p50), 'number'],
+  ['p95', ({ p95 }) => formatPercentile(p95), 'number'],
+  ['p99', ({ p99 }) => formatPercentile(p99), 'number'],
+  ['Other 4xx', ({ clientErrors }) => formatCount(clientErrors), 'number'],
+  ['429', ({ tooManyRequests }) => formatCount(tooManyRequests), 'number'],
+  ['5xx', ({ serverErrors }) => formatCount(serverErrors), 'number'],
+];
 
-/** The charts of the page. They are drawn into elements of `trafficSection`. */
-export class TrafficCharts {
-  /** @type {Map<keyof typeof CHARTS, TimeChart>} */
-  #charts = new Map();
+/** @param {readonly string[]} labels */
+function graded(...labels) {
+  return GRADES.map((style, i) => ({ label: labels[i], ...style }));
+}
 
-  /** @param {readonly Interval[]} intervals */
-  show(intervals) {
-    const data = chartData(intervals);
-    for (const name of CHART_NAMES) {
-      const element = document.getElementById(`chart-${name}`);
-      if (element === null) continue;
-      let chart = this.#charts.get(name);
-      if (chart === undefined) {
-        chart = new TimeChart(element, { ...CHARTS[name], group: 'traffic', minSeconds: MIN_SECONDS });
-        this.#charts.set(name, chart);
-      }
-      chart.setData(data[name]);
-    }
-  }
+/**
+ * @param {'requests' | 'clientErrors' | 'tooManyRequests' | 'serverErrors'} name
+ * @returns {(interval: Interval) => number} events per second
+ */
+function rateOf(name) {
+  return (interval) => interval[name] / interval.seconds;
 }
 
 /** @param {readonly Interval[]} intervals */
 export function trafficSection(intervals) {
-  const { requests, clientErrors, tooManyRequests, serverErrors } = totalsOf(intervals);
-  const isEmpty = requests === 0;
+  const isEmpty = totalsOf(intervals).requests === 0;
   return html`<section aria-labelledby="traffic">
     <h2 id="traffic">Requests in the last hour</h2>
-    ${
-      isEmpty
-        ? html`<p class="empty">
-            ${
-              intervals.length === 0
-                ? 'The first figures appear 10 seconds after the start.'
-                : 'No request arrived. Check that clients reach the API port, and its log.'
-            }
-          </p>`
-        : nothing
-    }
+    ${isEmpty ? html`<p class="empty">${whyEmpty(intervals)}</p>` : nothing}
     <div class="charts" ?hidden=${isEmpty}>
-      ${chart(
-        'requests',
-        'Requests',
-        `${formatCount(requests)} in all; highest: ${peakText(intervals, (one) => one.requests / one.seconds, formatRate)}`,
-      )}
-      ${chart(
-        'durations',
-        'Time to respond',
-        `Logarithmic scale, estimated within buckets. Highest p99: ${peakText(intervals, ({ p99 }) => p99, formatDuration)}`,
-      )}
-      ${chart(
-        'errors',
-        'Errors',
-        `In all: other 4xx: ${formatCount(clientErrors)}, 429: ${formatCount(tooManyRequests)}, 5xx: ${formatCount(serverErrors)}`,
+      ${CHARTS.map(
+        (chart) =>
+          html`<figure class="chart">
+            <h3>${chart.title}</h3>
+            <time-chart
+              id=${chart.id}
+              .options=${chart.options}
+              .data=${dataOf(chart, intervals)}
+            ></time-chart>
+            <figcaption class="note">${chart.describe(intervals)}</figcaption>
+          </figure>`,
       )}
     </div>
-    ${isEmpty ? nothing : table(minutesOf(intervals))}
+    ${
+      isEmpty
+        ? nothing
+        : html`<details>
+            <summary>The same as a table</summary>
+            ${scrollingTable(
+              'Table of requests',
+              COLUMNS,
+              minutesOf(intervals),
+              'By minute, the latest first. A percentile is the highest of the minute.',
+            )}
+          </details>`
+    }
   </section>`;
 }
 
-/**
- * @param {keyof typeof CHARTS} name
- * @param {string} title
- * @param {string} description
- */
-function chart(name, title, description) {
-  return html`<figure class="chart">
-    <h3>${title}</h3>
-    <div id="chart-${name}"></div>
-    <figcaption class="note">${description}</figcaption>
-  </figure>`;
+/** @param {readonly Interval[]} intervals */
+function whyEmpty({ length }) {
+  if (length === 0) return 'The first figures appear 10 seconds after the start.';
+  return 'No request arrived. Check that clients reach the API port, and its log.';
 }
 
-/** @param {readonly Interval[]} minutes */
-function table(minutes) {
-  return html`<details>
-    <summary>The same as a table</summary>
-    <div class="scroll tall" tabindex="0" role="region" aria-label="Table of requests">
-      <table>
-        <caption class="note">
-          By minute, the latest first. A percentile is the highest of the minute.
-        </caption>
-        <thead>
-          <tr>
-            <th>Until</th>
-            <th class="number">Requests</th>
-            <th class="number">p50</th>
-            <th class="number">p95</th>
-            <th class="number">p99</th>
-            <th class="number">Other 4xx</th>
-            <th class="number">429</th>
-            <th class="number">5xx</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${minutes.map(
-            (one) =>
-              html`<tr>
-                <th scope="row">${formatTime(one.until * 1000)}</th>
-                <td class="number">${formatRate(one.requests / one.seconds)}</td>
-                <td class="number">${formatPercentile(one.p50)}</td>
-                <td class="number">${formatPercentile(one.p95)}</td>
-                <td class="number">${formatPercentile(one.p99)}</td>
-                <td class="number">${formatCount(one.clientErrors)}</td>
-                <td class="number">${formatCount(one.tooManyRequests)}</td>
-                <td class="number">${formatCount(one.serverErrors)}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
-  </details>`;
+/**
+ * Returns the ends of the intervals, and the values of each series.
+ * @param {Chart} chart
+ * @param {readonly Interval[]} intervals
+ * @returns {ChartData}
+ */
+export function dataOf({ figures }, intervals) {
+  return [intervals.map(({ until }) => until), ...figures.map((figure) => intervals.map(figure))];
+}
+
+/** @param {readonly Interval[]} intervals */
+export function totalsOf(intervals) {
+  /** @param {(one: Interval) => number} countOf */
+  const sum = (countOf) => intervals.reduce((total, one) => total + countOf(one), 0);
+  return {
+    requests: sum(({ requests }) => requests),
+    clientErrors: sum(({ clientErrors }) => clientErrors),
+    tooManyRequests: sum(({ tooManyRequests }) => tooManyRequests),
+    serverErrors: sum(({ serverErrors }) => serverErrors),
+  };
+}
+
+/**
+ * Merges the intervals of each minute, latest first. A percentile is the highest of the minute.
+ * @param {readonly Interval[]} intervals
+ * @returns {Interval[]}
+ */
+export function minutesOf(intervals) {
+  const minutes = Map.groupBy(intervals, ({ until }) => Math.ceil(until / 60));
+  return Array.from(minutes, ([minute, within]) => {
+    /** @param {'p50' | 'p95' | 'p99'} name */
+    const highest = (name) => {
+      const values = within.flatMap((one) => one[name] ?? []);
+      return values.length === 0 ? null : Math.max(...values);
+    };
+    return {
+      until: minute * 60,
+      seconds: within.reduce((total, one) => total + one.seconds, 0),
+      ...totalsOf(within),
+      p50: highest('p50'),
+      p95: highest('p95'),
+      p99: highest('p99'),
+    };
+  }).reverse();
+}
+
+/**
+ * Describes a chart by its highest value, with the time.
+ * @param {readonly Interval[]} intervals
+ * @param {Figure} figure
+ * @param {(value: number) => string} format
+ */
+export function peakText(intervals, figure, format) {
+  let peak = { value: 0, until: 0 };
+  for (const one of intervals) {
+    const value = figure(one) ?? 0;
+    if (value > peak.value) peak = { value, until: one.until };
+  }
+  return peak.value === 0 ? 'none' : `${format(peak.value)} at ${formatTime(peak.until * 1000)}`;
+}
+
+/** @param {number} value events per second */
+export function formatRate(value) {
+  return `${formatNumber(value)}/s`;
+}
+
+/** @param {number | null} seconds */
+export function formatPercentile(seconds) {
+  return seconds === null ? '–' : formatDuration(seconds);
 }

@@ -3,17 +3,24 @@ import fc from 'fast-check';
 import { OPERATIONS } from '../../../src/contract/operations.ts';
 import { openApiDocument } from '../../../src/contract/openapi/document.ts';
 import { RELEASES } from '../../../src/contract/releases.ts';
-import { Contract, headersFor, type OpenApi, targetOf } from '../../../src/pages/explorer/contract.js';
-import { exampleOf, filtersOf, kindOf, submitted } from '../../../src/pages/explorer/filter-form.js';
-import { pageNumbers } from '../../../src/pages/explorer/pager.js';
 import {
   entriesOf,
+  linkTo,
   queryOf,
   queryOfLink,
+  routeOf,
   withFirstPage,
   withParameters,
-} from '../../../src/pages/explorer/query.js';
-import { linkTo, routeOf } from '../../../src/pages/explorer/route.js';
+} from '../../../src/pages/explorer/address.js';
+import {
+  Contract,
+  listRequest,
+  type OpenApi,
+  recordRequest,
+  walkRequest,
+} from '../../../src/pages/explorer/contract.js';
+import { exampleOf, kindOf, submitted } from '../../../src/pages/explorer/filter-form.js';
+import { pageNumbers } from '../../../src/pages/explorer/list-view.js';
 
 const contract = new Contract(JSON.parse(JSON.stringify(openApiDocument(RELEASES, undefined))) as OpenApi);
 
@@ -21,28 +28,26 @@ describe("The explorer's lists", () => {
   it('are those of the contract', () => {
     const declared = OPERATIONS.filter(({ kind }) => kind === 'list').map(({ path }) => path);
     expect(contract.lists.map(({ path }) => path)).to.have.members(declared);
-    expect(contract.organizationLists.map(({ name }) => name)).to.deep.equal([
-      'events',
-      'tickets',
-      'orders',
-      'offers',
-    ]);
+    const names = contract.organizationLists.map(({ name }) => name);
+    expect(names).to.deep.equal(['events', 'tickets', 'orders', 'offers']);
   });
 
-  it('send the version header where only the preview has the list', () => {
-    expect(headersFor(contract.list('tickets'))).to.deep.equal([]);
-    expect(headersFor(contract.list('offers'))).to.deep.equal([['Service-API-Version', 'preview']]);
+  it('are requested with their version, and their records by path', () => {
+    expect(recordRequest(contract.list('offers'), 'off/7?')).to.deep.equal({
+      target: 'v1/catalog/offers/off%2F7%3F',
+      headers: [['Service-API-Version', 'preview']],
+    });
+    const sessions = contract.list('sessions');
+    expect(sessions.recordPath).to.equal(undefined);
+    expect(listRequest(sessions, ['a/b?'], [['page', '2']])).to.deep.equal({
+      target: 'v1/events/a%2Fb%3F/sessions?page=2',
+      headers: [],
+    });
+    const { target } = walkRequest(contract.list('tickets'), [], [['eventIds', 'evt_1']]);
+    expect(target).to.equal('v1/tickets?eventIds=evt_1&perPage=100');
   });
 
-  it('know the path of one record', () => {
-    expect(contract.list('offers').recordPath).to.equal('/v1/catalog/offers/{offerId}');
-    expect(contract.list('sessions').recordPath).to.equal(undefined);
-    expect(targetOf('/v1/events/{event_id}/sessions', ['a/b?'], 'page=2')).to.equal(
-      'v1/events/a%2Fb%3F/sessions?page=2',
-    );
-  });
-
-  it('find the schema of a record by its discriminator', () => {
+  it('have the schema of a record by its discriminator', () => {
     const { record } = contract.list('offers');
     expect(contract.resolve(record, { type: 'BUNDLE' }).properties).to.include.keys('contains');
     expect(contract.resolve(record, { type: 'TICKET' }).properties).to.include.keys('optionOffers');
@@ -50,47 +55,37 @@ describe("The explorer's lists", () => {
 });
 
 describe('A form of filters', () => {
-  const { parameters } = contract.list('tickets');
+  const { filters } = contract.list('tickets');
 
-  it('has a field for each parameter but those of pages and those that the place sets', () => {
-    expect(filtersOf(parameters, ['eventIds']).map(({ name }) => name)).to.deep.equal([
-      'updatedAt.gte',
-      'updatedAt.lte',
-      'sessionIds',
-      'qrCodes',
-      'orderIds',
-    ]);
-  });
-
-  it('derives the kind of a field from the schema', () => {
+  it('has a field for each parameter but those of pages, of a kind that the schema tells', () => {
     const kinds = contract.lists.flatMap((list) =>
-      filtersOf(list.parameters).map((parameter) => `${parameter.name} ${kindOf(parameter)}`),
+      list.filters.map((filter) => `${kindOf(filter)} ${filter.name}`),
     );
-    expect([...new Set(kinds)]).to.have.members([
-      'startAt.gte instant',
-      'startAt.lte instant',
-      'startAt.gt instant',
-      'startAt.lt instant',
-      'tags list',
-      'updatedAt.gte instant',
-      'updatedAt.lte instant',
-      'eventIds list',
-      'sessionIds list',
-      'qrCodes list',
-      'orderIds list',
-      'status choice',
-      'email text',
-      'createdAt.gte instant',
-      'createdAt.lte instant',
-      'eventId text',
-      'sessionId text',
-      'type choice',
-      'resaleEnabled choice',
+    expect([...new Set(kinds)].sort()).to.deep.equal([
+      'choice resaleEnabled',
+      'choice status',
+      'choice type',
+      'instant createdAt.gte',
+      'instant createdAt.lte',
+      'instant startAt.gt',
+      'instant startAt.gte',
+      'instant startAt.lt',
+      'instant startAt.lte',
+      'instant updatedAt.gte',
+      'instant updatedAt.lte',
+      'list eventIds',
+      'list orderIds',
+      'list qrCodes',
+      'list sessionIds',
+      'list tags',
+      'text email',
+      'text eventId',
+      'text sessionId',
     ]);
   });
 
   it('shows an example in each field for a text', () => {
-    const fields = filtersOf(parameters).filter((parameter) => ['list', 'text'].includes(kindOf(parameter)));
+    const fields = filters.filter((filter) => ['list', 'text'].includes(kindOf(filter)));
     expect(fields.map(exampleOf)).to.include('evt_42,evt_43').and.not.include('');
   });
 
@@ -101,8 +96,7 @@ describe('A form of filters', () => {
       sessionIds: 'ses_1, ses_2',
       orderIds: 'a&b,',
     };
-    const entries = submitted(filtersOf(parameters), (name) => fields[name] ?? '');
-    expect(queryOf(entries)).to.equal(
+    expect(queryOf(submitted(filters, (name) => fields[name] ?? ''))).to.equal(
       'updatedAt.gte=2026-09-01T00:00%2B02:00&sessionIds=ses_1,ses_2&orderIds=a%26b,',
     );
   });
@@ -119,9 +113,8 @@ describe('A query of the explorer', () => {
   });
 
   it('changes and removes parameters', () => {
-    expect(withParameters('page=3&tags=a&perPage=10', { page: undefined, perPage: '50' })).to.equal(
-      'tags=a&perPage=50',
-    );
+    const changed = withParameters('page=3&tags=a&perPage=10', { page: undefined, perPage: '50' });
+    expect(changed).to.equal('tags=a&perPage=50');
   });
 
   it('returns to the first page, on the live data', () => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { keysPage, listQuery, organizationsPage, statusOf, summaryOf } from '../../../src/admin/status.ts';
-import { chartData, minutesOf, peakText, totalsOf } from '../../../src/pages/status/intervals.js';
 import { concernsOf } from '../../../src/pages/status/overview.js';
-import type { Interval, Key, ListPage, Organization, Summary } from '../../../src/pages/status/responses.js';
+import { CHARTS, dataOf, minutesOf, peakText, totalsOf } from '../../../src/pages/status/traffic.js';
+import type { Interval, Key, ListPage, Organization, Summary } from '../../../src/pages/status/types.d.ts';
 import type { RequestInterval } from '../../../src/admin/request-history.ts';
 import { type Operations, readyOperations } from '../../support/admin-operations.ts';
 
@@ -35,7 +35,7 @@ const intervals: readonly Interval[] = [
 
 describe('The figures of the status page', () => {
   it('are rates of each interval over its own length, and percentiles with gaps', () => {
-    const { requests, durations, errors } = chartData(intervals);
+    const [requests, durations, errors] = CHARTS.map((chart) => dataOf(chart, intervals));
     const times = intervals.map(({ until }) => until);
     expect(requests).to.deep.equal([times, [10, 20, 0.2]]);
     expect(durations).to.deep.equal([

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { timeRange } from '../../../src/pages/shared/charts.js';
+import { timeRange } from '../../../src/pages/shared/axes.js';
 
 describe('The axis of times of a chart', () => {
   const NOW = 1_795_284_000;

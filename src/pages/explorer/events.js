@@ -1,0 +1,116 @@
+import { html, svg } from 'lit-html';
+import { linkTo } from './address.js';
+import { calendarLeaf, formatDistance, formatSession, formatWritten } from './times.js';
+import { chips, nameOr, timeWithOffset } from './values.js';
+
+/** @import { Event } from './types.d.ts' */
+
+/** Events as cards, and the parts that their pages share with the cards. */
+
+/** @param {readonly Event[]} events */
+export function eventCards(events) {
+  return html`<ul class="cards">
+    ${events.map(
+      (event) =>
+        html`<li class="card">
+          ${poster(event)}
+          <div class="card-body">
+            <h2><a href=${linkTo(['events', event.id])}>${nameOr(event.title, event.id)}</a></h2>
+            ${nextSession(event)}
+            <p class="quiet">${inOneLine(sessionsOf(event), venueOf(event))}</p>
+            <p class="quiet">Created ${timeWithOffset(event.createdAt, formatWritten)}</p>
+            ${chips(event.tags)}
+          </div>
+        </li>`,
+    )}
+  </ul>`;
+}
+
+/** @param {readonly (string | undefined)[]} texts */
+export function inOneLine(...texts) {
+  return texts.filter(Boolean).join(' · ');
+}
+
+/**
+ * Shows the next session of an event at the venue's time.
+ * @param {Event} event
+ */
+export function nextSession({ nextSessionStartAt, lastSessionStartAt }) {
+  if (nextSessionStartAt === null)
+    return html`<p class="when quiet">Ended ${timeWithOffset(lastSessionStartAt, formatWritten)}</p>`;
+  return html`<p class="when">
+    ${timeWithOffset(nextSessionStartAt, formatSession)}
+    <span class="quiet">${formatDistance(nextSessionStartAt)}</span>
+  </p>`;
+}
+
+/** @param {Event} event */
+export function sessionsOf({ sessionCount }) {
+  return sessionCount === 1 ? '1 session' : `${sessionCount} sessions`;
+}
+
+/**
+ * Returns the venue and its city. A venue in legacy free text has no address.
+ * @param {Event} event
+ */
+export function venueOf({ venueName, venueAddress }) {
+  return [venueName, venueAddress?.city].filter((part) => typeof part === 'string').join(', ');
+}
+
+const WIDTH = 320;
+const HEIGHT = 96;
+const TONES = 4;
+
+/**
+ * Draws rows of arches, laid out by the id of the event, with the day of the next session. The picture of the event is
+ * on another host, which the policy of the page forbids.
+ * @param {Event} event
+ */
+export function poster({ id, nextSessionStartAt }) {
+  const seed = hashOf(id);
+  const arches = 3 + (seed % 4);
+  const step = WIDTH / arches;
+  const inset = step * (0.12 + ((seed >>> 4) % 3) * 0.03);
+  return html`<div class="poster tone-${(seed >>> 8) % TONES}">
+    <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="xMidYMax slice" aria-hidden="true">
+      ${Array.from({ length: arches }, (_, i) => nestedArches(i * step, step, (seed >>> (i * 2)) & 3, inset))}
+    </svg>
+    ${nextSessionStartAt === null ? '' : leaf(nextSessionStartAt)}
+  </div>`;
+}
+
+/** @param {string} timestamp */
+function leaf(timestamp) {
+  const { day, month, year } = calendarLeaf(timestamp);
+  return html`<div class="leaf" aria-hidden="true">
+    <span class="month">${month}</span><span class="day">${day}</span><span class="year">${year}</span>
+  </div>`;
+}
+
+/**
+ * Draws arches, each within another, above the ground.
+ * @param {number} x
+ * @param {number} width
+ * @param {number} height 0 to 3
+ * @param {number} inset between an arch and the one within
+ */
+function nestedArches(x, width, height, inset) {
+  const shapes = [];
+  for (let margin = inset / 2, depth = 1; depth <= 3 && width / 2 - margin > 3; margin += inset, depth++) {
+    const radius = width / 2 - margin;
+    const top = HEIGHT - radius - 8 - height * 9 + (depth - 1) * inset * 0.8;
+    const path = `M${x + margin} ${HEIGHT}V${top}a${radius} ${radius} 0 0 1 ${radius * 2} 0V${HEIGHT}Z`;
+    shapes.push(svg`<path class="depth-${depth}" d=${path} />`);
+  }
+  return shapes;
+}
+
+/**
+ * Returns 32 bits that depend on each character of a text (FNV-1a).
+ * @param {string} text
+ */
+function hashOf(text) {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return (hash ^ (hash >>> 15)) >>> 0;
+}
