@@ -62,18 +62,19 @@ const HEIGHT = 96;
 const TONES = 4;
 
 /**
- * Draws rows of arches, laid out by the id of the event, with the day of the next session. The picture of the event is
- * on another host, which the policy of the page forbids.
+ * Draws rows of arches, laid out by the last characters of the event's id, with the day of the next session. The picture
+ * of the event is on another host, which the policy of the page forbids.
  * @param {Event} event
  */
 export function poster({ id, nextSessionStartAt }) {
-  const seed = hashOf(id);
-  const arches = 3 + (seed % 4);
+  const codes = Array.from(id, (character) => character.charCodeAt(0)).reverse();
+  const [last] = codes;
+  const arches = 3 + (last % 4);
   const step = WIDTH / arches;
-  const inset = step * (0.12 + ((seed >>> 4) % 3) * 0.03);
-  return html`<div class="poster tone-${(seed >>> 8) % TONES}">
+  const heights = Array.from({ length: arches }, (_, i) => codes[(i + 1) % codes.length] % 4);
+  return html`<div class="poster tone-${(last >>> 2) % TONES}">
     <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="xMidYMax slice" aria-hidden="true">
-      ${Array.from({ length: arches }, (_, i) => nestedArches(i * step, step, (seed >>> (i * 2)) & 3, inset))}
+      ${heights.map((height, i) => nestedArches(i * step, step, height))}
     </svg>
     ${nextSessionStartAt === null ? '' : leaf(nextSessionStartAt)}
   </div>`;
@@ -92,9 +93,9 @@ function leaf(timestamp) {
  * @param {number} x
  * @param {number} width
  * @param {number} height 0 to 3
- * @param {number} inset between an arch and the one within
  */
-function nestedArches(x, width, height, inset) {
+function nestedArches(x, width, height) {
+  const inset = width * 0.12;
   const shapes = [];
   for (let margin = inset / 2, depth = 1; depth <= 3 && width / 2 - margin > 3; margin += inset, depth++) {
     const radius = width / 2 - margin;
@@ -103,14 +104,4 @@ function nestedArches(x, width, height, inset) {
     shapes.push(svg`<path class="depth-${depth}" d=${path} />`);
   }
   return shapes;
-}
-
-/**
- * Returns 32 bits that depend on each character of a text (FNV-1a).
- * @param {string} text
- */
-function hashOf(text) {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return (hash ^ (hash >>> 15)) >>> 0;
 }
