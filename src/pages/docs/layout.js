@@ -18,7 +18,7 @@ export function layoutPlugin({ React: { createElement } }) {
           createElement(getComponent('Markdown', true), { source }),
           createElement(getComponent('errors', true), {}),
           createElement('h2', null, 'Operations'),
-          createElement('p', { className: 'hint' }, 'Write values as they are: the page encodes them.'),
+          createElement('p', null, 'Write values as they are: the page encodes them.'),
           createElement(getComponent('operations', true), {}),
           createElement(getComponent('Models', true), {}),
         );
