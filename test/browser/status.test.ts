@@ -76,18 +76,16 @@ describe('The status page', () => {
       given.site.inFolder('snapshots/demo.sqlite'),
     ).organizations;
     await chromium.visit({ url: url() }, async (page) => {
-      const rows = page
-        .getByRole('region', { name: 'Organizations', exact: true })
-        .last()
-        .locator('tbody tr');
+      const rows = page.getByRole('region', { name: 'Table of organizations' }).locator('tbody tr');
+      const search = page.getByRole('searchbox', { name: 'Search organizations' });
       await rows.first().waitFor();
       expect(await rows.count()).to.equal(others.length + 1);
-      await page.getByRole('searchbox', { name: 'Search organizations' }).fill(organizationId.toUpperCase());
+      await search.fill(organizationId.toUpperCase());
       await waitForText(page, '1 found');
       const [found, ...more] = await rows.allTextContents();
       expect(found).to.include(organizationId);
       expect(more).to.deep.equal([]);
-      await page.getByRole('searchbox', { name: 'Search organizations' }).fill('none of them');
+      await search.fill('none of them');
       await waitForText(page, 'Nothing contains “none of them”.');
     });
   });

@@ -56,16 +56,10 @@ describe('A timestamp of a record', () => {
     expect(formatDistance('2026-06-01T00:00:20Z', now)).to.equal('this minute');
   });
 
-  it('counts for the day of the venue', () => {
+  it('counts for the day of the venue, or in UTC where the browser does not know the time zone', () => {
     expect(dayIn('America/New_York')('2026-06-01T02:00:00Z')).to.equal('2026-05-31');
     expect(dayIn('UTC')('0001-01-01T00:00:00Z')).to.equal('0001-01-01');
-  });
-
-  it('counts for the day in UTC where the time zone is absent, or unknown to the browser', () => {
-    expect([null, 'Europe/Nowhere', 'Europe/Paris'].map(zoneOrUtc)).to.deep.equal([
-      'UTC',
-      'UTC',
-      'Europe/Paris',
-    ]);
+    const zones = [null, 'Europe/Nowhere', 'Europe/Paris'].map(zoneOrUtc);
+    expect(zones).to.deep.equal(['UTC', 'UTC', 'Europe/Paris']);
   });
 });

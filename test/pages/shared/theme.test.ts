@@ -23,13 +23,11 @@ function bypasses(css: string): string[] {
 }
 
 describe('The theme of the pages', () => {
-  for (const path of globSync('*/*.css', { cwd: PAGES })
-    .sort()
-    .filter((each) => each !== THEME)) {
-    it(`gives ${path} its colors, sizes of type, spacings and radii`, () => {
-      expect(bypasses(readFileSync(join(PAGES, path), 'utf8'))).to.deep.equal([]);
-    });
-  }
+  it('gives the style sheets their colors, sizes of type, spacings and radii', () => {
+    const paths = globSync('*/*.css', { cwd: PAGES }).filter((path) => path !== THEME);
+    const found = paths.map((path) => [path, ...bypasses(readFileSync(join(PAGES, path), 'utf8'))]);
+    expect(found.filter(([, ...declarations]) => declarations.length > 0)).to.deep.equal([]);
+  });
 
   it('is bypassed by values of its kinds alone', () => {
     const css = `

@@ -3,93 +3,77 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { pollWhileVisible } from '../../../src/pages/status/poll.js';
 
-/** The visibility of a page. */
+/** A page, and a task whose runs the test ends. */
 class TestPage extends EventTarget {
   hidden = false;
+  runs = 0;
+  end: () => void = () => undefined;
 
   setHidden(hidden: boolean): void {
     this.hidden = hidden;
     this.dispatchEvent(new Event('visibilitychange'));
   }
-}
-
-/** A task whose runs the test ends. */
-class TestTask extends EventTarget {
-  runs = 0;
-  #end = Promise.withResolvers<undefined>();
 
   readonly run = async () => {
     this.runs++;
-    this.#end = Promise.withResolvers();
     this.dispatchEvent(new Event('run'));
-    await this.#end.promise;
+    await new Promise<void>((resolve) => (this.end = resolve));
   };
 
-  end(): void {
-    this.#end.resolve(undefined);
-  }
-
-  /** Fulfilled at the start of the next run. */
-  next(): Promise<unknown> {
-    return once(this, 'run');
+  /** Ends a run, and waits until the next one starts. */
+  async next(): Promise<void> {
+    const started = once(this, 'run');
+    this.end();
+    await started;
   }
 }
 
 describe('The polling of the status page', () => {
   let page: TestPage;
-  let task: TestTask;
 
   beforeEach(() => {
     page = new TestPage();
-    task = new TestTask();
   });
 
   afterEach(() => {
     page.setHidden(true);
-    task.end();
+    page.end();
   });
 
   it('runs at once, and again after the end of each run and a pause', async () => {
-    pollWhileVisible(task.run, 1, page);
-    expect(task.runs).to.equal(1);
-    for (const runs of [2, 3]) {
-      const next = task.next();
-      task.end();
-      await next;
-      expect(task.runs).to.equal(runs);
-    }
+    pollWhileVisible(page.run, 1, page);
+    expect(page.runs).to.equal(1);
+    await page.next();
+    await page.next();
+    expect(page.runs).to.equal(3);
   });
 
-  it('starts no run beside another, however long it takes and however often it is asked', async () => {
-    const poll = pollWhileVisible(task.run, 1, page);
+  it('starts no run during another, however long it takes and however often it is asked', async () => {
+    const poll = pollWhileVisible(page.run, 1, page);
     poll();
     poll();
     page.setHidden(true);
     page.setHidden(false);
     await delay(10);
-    expect(task.runs).to.equal(1);
-    const next = task.next();
-    task.end();
-    await next;
-    expect(task.runs).to.equal(2);
+    expect(page.runs).to.equal(1);
+    await page.next();
+    expect(page.runs).to.equal(2);
   });
 
   it('runs once more, without the pause, when it is asked during a run', async () => {
-    const poll = pollWhileVisible(task.run, 1_000_000, page);
+    const poll = pollWhileVisible(page.run, 1_000_000, page);
     poll();
-    const next = task.next();
-    task.end();
-    await next;
-    expect(task.runs).to.equal(2);
+    await page.next();
+    expect(page.runs).to.equal(2);
   });
 
   it('pauses while the page is hidden, and runs at once when it is visible again', async () => {
-    pollWhileVisible(task.run, 1, page);
+    pollWhileVisible(page.run, 1, page);
     page.setHidden(true);
-    task.end();
+    page.end();
     await delay(10);
-    expect(task.runs).to.equal(1);
+    expect(page.runs).to.equal(1);
     page.setHidden(false);
-    expect(task.runs).to.equal(2);
+    expect(page.runs).to.equal(2);
   });
 });
