@@ -36,7 +36,7 @@ const LIT_HTML = new URL('../', import.meta.resolve('lit-html'));
 const TEMPLATES = [new URL('lit-html.js', LIT_HTML)];
 const CHARTS = ['uplot/dist/uPlot.esm.js', 'uplot/dist/uPlot.min.css'].map(resolved);
 
-/** Files of libraries by page. They are served beside the files of the page. */
+/** Files of libraries by page. They are served with the files of the page. */
 const LIBRARIES = {
   docs: ['swagger-ui-dist/swagger-ui-bundle.js', 'swagger-ui-dist/swagger-ui.css'].map(resolved),
   explorer: [...TEMPLATES, ...CHARTS],
@@ -51,11 +51,11 @@ export type PageName = keyof typeof LIBRARIES;
 /** Lists the files of a page. Their content is read when they are requested. */
 export function pageOf(name: PageName): Page {
   const document = pageFile(name, new URL(`${name}/${name}.html`, import.meta.url));
-  const others = filesIn(name).filter((url) => extname(url.pathname) !== '.html');
+  const assets = filesIn(name).filter((url) => extname(url.pathname) !== '.html');
   return {
     document,
     files: [
-      ...[...others, ...LIBRARIES[name]].map((url) => fileIn(name, url)),
+      ...[...assets, ...LIBRARIES[name]].map((url) => fileIn(name, url)),
       ...filesIn(SHARED).map((url) => fileIn(SHARED, url)),
     ],
     contentSecurityPolicy: policyOf(document.read().toString()),

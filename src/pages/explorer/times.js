@@ -157,12 +157,12 @@ export function formatDistance(timestamp, now = Date.now()) {
 }
 
 /**
- * Returns the names of time zones to offer in forms: that of the browser, UTC, and others.
- * @param {readonly string[]} others
+ * Returns the names of time zones to offer in forms: those given, that of the browser, and UTC.
+ * @param {readonly string[]} given
  */
-export function offeredZones(others = []) {
+export function offeredZones(given) {
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  return [...new Set([...others, own, 'UTC'])];
+  return [...new Set([...given, own, 'UTC'])];
 }
 
 /**
