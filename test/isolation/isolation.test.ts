@@ -1,172 +1,237 @@
 import { expect } from 'chai';
-import type { Fields } from '../../src/contract/field.ts';
-import { OPERATIONS } from '../../src/contract/operations.ts';
-import { RESOURCES } from '../../src/contract/resources.ts';
-import type { KeyRing } from '../../src/keys/key-ring.ts';
-import type { ApiResponse, RequestOptions, TestApi } from '../support/test-api.ts';
-import { AMBER, BIRCH, decoyOf, type Plant, plantablePaths, plantedPaths } from './planted.ts';
-import { brokenTargets, SHARED, targetsFor, type Words } from './targets.ts';
-import { authorization, type KeyFor, makeKeys, plantedSnapshot, startApi } from './two-organizations.ts';
+import fc from 'fast-check';
+import { Random } from '../../scripts/sample/random.ts';
+import { COLLECTION_NAMES } from '../../src/contract/resources.ts';
+import { formatCredential } from '../../src/keys/credential.ts';
+import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
+import { byDepth } from '../support/depth.ts';
+import { PRODUCED_AT } from '../support/import-folder.ts';
+import {
+  type Organization,
+  randomIdPools,
+  randomOrganization,
+} from '../support/oracle/random-organization.ts';
+import { LISTS, randomId, randomQuery, randomRead, targetOf } from '../support/oracle/random-read.ts';
+import { buildWorld } from '../support/oracle/random-snapshot.ts';
+import { FIXED } from '../support/random.ts';
+import { readSnapshot } from '../support/read-snapshot.ts';
+import { withFolder } from '../support/temporary-folder.ts';
+import type { ApiResponse, RequestOptions } from '../support/test-api.ts';
+import { type Owner, OWNERS, type Snapshots, World } from './world.ts';
 
-const REQUEST = {
-  'Service-API-Version': 'preview',
-  'X-Request-Id': 'isolation',
-  // The length of a compressed response depends on the words in it.
-  'Accept-Encoding': 'identity',
-};
+const SEED = 20_261_124;
+const RUNS = byDepth({ short: 24, deep: 200 });
+const TARGETS = 400;
 
-describe('Two organizations with records for the same ids', () => {
-  let ring: KeyRing;
-  let keys: ReadonlyMap<Plant, KeyFor>;
-  let api: TestApi;
-  let stop: () => Promise<void> = () => Promise.resolve();
+/** Keys: one of each organization, and that of the observed one with the id of the other. */
+const KEYS = [...OWNERS, 'forged'] as const;
+type Key = (typeof KEYS)[number];
+
+/** A request. Its tag in `If-None-Match` is that of the same target, for the same or the other organization. */
+interface Ask {
+  readonly is: 'ask';
+  readonly as: Key;
+  readonly method: NonNullable<RequestOptions['method']>;
+  readonly target: number;
+  readonly pin: number;
+  readonly condition: 'none' | 'any' | Owner;
+}
+
+/** A step in all worlds. In a world without the other organization, its steps are omitted. */
+type Step =
+  Ask | { readonly is: 'swap'; readonly of: Owner; readonly content: number } | { readonly is: 'release' };
+
+const owner = fc.constantFrom(...OWNERS);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      is: fc.constant('ask' as const),
+      as: fc.constantFrom<Key>(...KEYS, 'observed', 'observed', 'observed'),
+      method: fc.constantFrom<Ask['method']>(
+        'get',
+        'get',
+        'get',
+        'get',
+        'get',
+        'get',
+        'head',
+        'options',
+        'post',
+      ),
+      target: fc.nat(TARGETS - 1),
+      // Often beyond the pins: none.
+      pin: fc.nat(30),
+      condition: fc.constantFrom<Ask['condition']>('none', 'none', 'any', ...OWNERS),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ is: fc.constant('swap' as const), of: owner, content: fc.nat(1) }) },
+  { weight: 1, arbitrary: fc.constant({ is: 'release' as const }) },
+);
+
+describe(`An organization next to another one with common ids, which may be absent, larger, and swapped (seed ${FIXED.seed})`, function () {
+  this.timeout(byDepth({ short: 300_000, deep: 600_000 }));
+  const random = new Random(SEED);
+  const pools = randomIdPools(random, 15);
+  const contents: Readonly<Record<Owner, readonly Organization[]>> = {
+    observed: [0.7, 0.7].map((share) => randomOrganization(random, 'observed', pools, share)),
+    other: [0.2, 0.95].map((share) => randomOrganization(random, 'other', pools, share)),
+  };
+  const all = [...contents.observed, ...contents.other];
+  let authorizations: Readonly<Record<Key, string>>;
+  let targets: readonly string[];
+  let pins: readonly string[];
+  /** Without the other organization, with a small one, and with a larger one. */
+  let worlds: readonly World[];
 
   before(async () => {
-    ({ ring, keys } = await makeKeys([AMBER, BIRCH]));
-    api = await startApi(await plantedSnapshot([AMBER, BIRCH]), ring);
-    stop = () => api.stop();
+    const snapshots = await buildSnapshots();
+    pins = OWNERS.flatMap((of) =>
+      snapshots[of].flatMap(({ organizations: [{ lists }] }) =>
+        Object.values(lists).map(({ digest }) => digest),
+      ),
+    );
+    worlds = [undefined, 0, 1].map((other) => new World(other, snapshots));
+    await withFolder(async (inFolder) => {
+      const file = new KeysFile(inFolder('keys.sqlite'));
+      const observed = file.create('observed', '', PRODUCED_AT);
+      const ringAlone = readKeyRing(inFolder('keys.sqlite'));
+      const other = file.create('other', '', PRODUCED_AT);
+      const ring = readKeyRing(inFolder('keys.sqlite'));
+      const forged = { ...observed, organizationId: 'other' };
+      authorizations = {
+        observed: `Bearer ${formatCredential(observed)}`,
+        other: `Bearer ${formatCredential(other)}`,
+        forged: `Bearer ${formatCredential(forged)}`,
+      };
+      for (const world of worlds) await world.start(world.has('other') ? ring : ringAlone);
+    });
+    const tokens = await Promise.all(OWNERS.map(tokenOf));
+    targets = Array.from({ length: TARGETS }, () => randomTarget(random, all, tokens));
   });
-  after(() => stop());
+  after(() => Promise.all(worlds.map((world) => world.stop())));
 
-  const keyOf = (plant: Plant): KeyFor => {
-    const key = keys.get(plant);
-    if (key === undefined) throw new Error(`no key for ${plant.word}`);
-    return key;
-  };
-  const send = (plant: Plant, target: string, { headers = {}, ...options }: RequestOptions = {}) =>
-    api.send(target, {
-      as: undefined,
-      headers: { ...REQUEST, Authorization: authorization(keyOf(plant)), ...headers },
-      ...options,
+  function buildSnapshots(): Promise<Snapshots> {
+    return withFolder(async (inFolder) => {
+      const path = inFolder('built.sqlite');
+      const built = (of: Owner) =>
+        Array.fromAsync(contents[of], async (content) => {
+          await buildWorld(random, [content], path);
+          return readSnapshot(path);
+        });
+      return { observed: await built('observed'), other: await built('other') };
     });
+  }
 
-  for (const [caller, other] of [
-    [AMBER, BIRCH],
-    [BIRCH, AMBER],
-  ] as const) {
-    const decoy = decoyOf(other);
-    const isOwn = (item: unknown) => contains(JSON.stringify(item), caller);
-    const expectNothingOfOther = (response: ApiResponse, target: string) => {
-      const shown = contains(everything(response), other);
-      expect(shown, `in a response to ${caller.word}: ${target}`).to.equal(false);
-    };
-    /** Requests values of the other organization and of none, expects equal responses, and returns the response. */
-    const expectAsNowhere = async (target: string, method: RequestOptions['method'] = 'get') => {
-      const response = await send(caller, target, { method });
-      const nowhere = await send(caller, disguised(target, other, decoy), { method });
-      expect(disguised(comparable(response), other, decoy), target).to.equal(comparable(nowhere));
-      expectNothingOfOther(nowhere, target);
-      return response;
-    };
+  /** Returns the token after all changes of an organization. */
+  async function tokenOf(of: Owner): Promise<string> {
+    const responses = await askAll(of, '/v1/changes', {});
+    return /"next":"([\w-]+)"/.exec(responses[0].text)?.[1] ?? expect.fail('no token');
+  }
 
-    describe(`when ${caller.word} sends requests`, () => {
-      it('find their own plant in every field that can hold one', async () => {
-        for (const { collection, path } of OPERATIONS.filter((operation) => operation.kind === 'list')) {
-          const target = path.replace(/\{\w+\}/, `${caller.word}_event`);
-          const { body } = await send(caller, `${target}?perPage=100`);
-          const shown = new Set(plantedPaths(caller, body.items));
-          const declared = Object.values<Fields>(RESOURCES[collection].variants).flatMap((fields) =>
-            plantablePaths(fields),
-          );
-          expect([...shown]).to.include.members(declared);
+  it('gets the same bytes, by the same work', async () => {
+    let found = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 40 }), async (steps) => {
+        for (const world of worlds) world.reset();
+        for (const one of steps) {
+          if (one.is === 'ask') found += await expectSameAsk(one);
+          for (const world of worlds) {
+            if (one.is === 'swap') world.swap(one.of, one.content);
+            if (one.is === 'release') world.release();
+          }
         }
-      });
+        expectSameWork();
+      }),
+      { seed: FIXED.seed, numRuns: RUNS, endOnFailure: true },
+    );
+    expect(found, 'responses with records').to.be.above(RUNS * 3);
+  });
 
-      it('get their own records by every operation and filter', async () => {
-        for (const target of targetsFor([SHARED])) {
-          const response = await send(caller, target);
-          expect(response.status, target).to.equal(200);
-          const items = 'items' in response.body ? response.body.items : [response.body];
-          expect(items, target).not.to.have.length(0);
-          expect(items.every(isOwn), target).to.equal(true);
-          expectNothingOfOther(response, target);
-        }
-      });
+  it('gets the same bytes for every combination of filters', async () => {
+    let found = 0;
+    for (const operation of LISTS) {
+      const filters = operation.parameters.filter(({ role }) => !PAGING.includes(role.is));
+      for (const chosen of subsets(filters)) {
+        const query = randomQuery(random, { ...operation, parameters: chosen }, random.pick(all), all, 1);
+        found += await expectSame('observed', targetOf(operation, query), {});
+      }
+    }
+    expectSameWork();
+    expect(found, 'responses with records').to.be.above(100);
+  });
 
-      it('get nothing of the other by any request for their own records', async () => {
-        let found = 0;
-        for (const target of targetsFor([caller])) {
-          const response = await send(caller, target);
-          expectNothingOfOther(response, target);
-          if (response.status === 200 && isOwn(response.body)) found++;
-        }
-        expect(found).to.be.greaterThan(200);
-      });
+  /** Asks in all worlds, and compares the responses. Returns 1 if they have records, else 0. */
+  async function expectSameAsk({ as, method, target, pin, condition }: Ask): Promise<number> {
+    const address = pinned(targets[target], pins.at(pin));
+    const tag = condition === 'none' || condition === 'any' ? '*' : await tagOf(condition, address);
+    return expectSame(as, address, { method, headers: condition === 'none' ? {} : { 'If-None-Match': tag } });
+  }
 
-      it('get equal responses for values of the other and of none', async () => {
-        for (const target of targetsFor([other])) {
-          const { status, body } = await expectAsNowhere(target);
-          const items = status === 200 && 'items' in body ? body.items : [];
-          expect(items.every(isOwn), target).to.equal(true);
-        }
-      });
+  async function tagOf(of: Owner, address: string): Promise<string> {
+    const [{ headers }] = await askAll(of, address, {});
+    return headers['etag'] ?? '"none"';
+  }
 
-      it('get equal responses where these values are listed with their own', async () => {
-        let found = 0;
-        for (const target of targetsFor([SHARED, other])) {
-          const { status } = await expectAsNowhere(target);
-          if (status === 200) found++;
-        }
-        expect(found).to.be.greaterThan(200);
-      });
+  async function expectSame(as: Key, address: string, options: RequestOptions): Promise<number> {
+    const responses = await askAll(as, address, options);
+    if (as === 'other') return 0;
+    const [alone, ...more] = responses.map(comparable);
+    for (const other of more) expect(other, address).to.equal(alone);
+    return responses[0].status === 200 ? 1 : 0;
+  }
 
-      it('get nothing of the other by the stream of changes, also with its token', async () => {
-        const streamOf = async (plant: Plant, query = '') =>
-          (await send(plant, `/v1/changes${query}`)).text.trimEnd().split('\n');
-        const [, token = ''] = /"next":"([\w-]+)"/.exec((await streamOf(other)).at(-1) ?? '') ?? [];
-        const lines = await streamOf(caller);
-        expect(lines.length).to.be.greaterThan(10);
-        expect(contains(lines.join(), other)).to.equal(false);
-        expect(await streamOf(caller, `?since=${token}`)).to.deep.equal(lines);
-      });
+  /** Asks in all worlds that have the organization. */
+  function askAll(as: Key, address: string, options: RequestOptions): Promise<ApiResponse[]> {
+    const asking = as === 'other' ? 'other' : 'observed';
+    const headers = { Authorization: authorizations[as], ...options.headers };
+    const having = worlds.filter((world) => world.has(asking));
+    return Array.fromAsync(having, (world) => world.ask(asking, address, { ...options, headers }));
+  }
 
-      it('get equal responses to invalid requests', async () => {
-        for (const target of brokenTargets(other)) await expectAsNowhere(target);
-      });
-
-      it('get nothing by HEAD, OPTIONS and unsupported methods', async () => {
-        const targets = [...targetsFor([other]).filter((_, i) => i % 20 === 0), ...brokenTargets(other)];
-        for (const target of targets) {
-          for (const method of ['head', 'options', 'post'] as const) await expectAsNowhere(target, method);
-        }
-      });
-
-      it('are refused as the other with their own key', async () => {
-        const { secret } = keyOf(caller);
-        const target = '/v1/events';
-        const [foreign, nowhere] = await Promise.all(
-          [other.organizationId, 'org-absent'].map((organizationId) =>
-            send(caller, target, { headers: { Authorization: authorization({ organizationId, secret }) } }),
-          ),
-        );
-        expect(foreign.status).to.equal(403);
-        expect(comparable(foreign)).to.equal(comparable(nowhere));
-      });
-    });
+  function expectSameWork(): void {
+    const [alone, ...others] = worlds.map((world) => world.observedLines());
+    for (const lines of others) expect(lines).to.deep.equal(alone);
+    expect(worlds.map(({ foreignReads }) => foreignReads)).to.deep.equal(worlds.map(() => 0));
   }
 });
 
-/** Headers that differ between responses, or that name the page or the snapshot as a whole. */
-const VOLATILE = ['date', 'etag', 'service-snapshot-id'];
+const PAGING: readonly string[] = ['page', 'perPage', 'contentDigest'];
 
-/** Returns everything that a response shows. */
-function everything({ status, headers, text }: ApiResponse): string {
-  return JSON.stringify([status, headers, text]);
+function subsets<T>(values: readonly T[]): T[][] {
+  return values.reduce<T[][]>((all, value) => [...all, ...all.map((subset) => [...subset, value])], [[]]);
 }
 
-/** Returns the part of a response that must be equal for equal requests. */
+/** Returns a target with values of any organization. Some are refused, or have no match. */
+function randomTarget(random: Random, all: readonly Organization[], tokens: readonly string[]): string {
+  const { target } = randomRead(random, random.pick(all), all);
+  const start = target + (target.includes('?') ? '&' : '?');
+  // Small pages have links.
+  if (random.chance(0.8)) return random.pick([target, `${start}perPage=2`]);
+  const id = encodeURIComponent(randomId(random, random.pick(all).tickets));
+  return random.pick([
+    '/v1/changes',
+    `/v1/changes?since=${random.pick(tokens)}`,
+    `/v1/changes?collections=${random.pick(COLLECTION_NAMES)}&unknown=${id}`,
+    `${start}page=0&${id}=1`,
+    `/v1/orders?status=${id}`,
+    `/v1/${id}`,
+    `/v1/events/${id}/`,
+    `/v1/events/${id}%ff`,
+    '/',
+    '/healthz',
+    '/openapi.json',
+  ]);
+}
+
+function pinned(target: string, pin: string | undefined): string {
+  if (pin === undefined || !target.includes('?')) return target;
+  return `${target.replace(/[&?]snapshot=[^&]*/, '')}${target.includes('?') ? '&' : '?'}snapshot=${pin}`;
+}
+
+/** Returns all of a response except for the time. */
 function comparable({ status, headers, text }: ApiResponse): string {
-  const stable = Object.entries(headers).filter(([name]) => !VOLATILE.includes(name));
-  return JSON.stringify([status, stable, text]);
-}
-
-/** Returns whether a text contains any part of a plant, in any case. */
-function contains(text: string, { word, digits, timeZone }: Plant): boolean {
-  const lowerCase = text.toLowerCase();
-  return [word, digits, timeZone].some((sign) => lowerCase.includes(sign.toLowerCase()));
-}
-
-/** Replaces a plant's words in a text by those of a decoy. */
-function disguised(text: string, plant: Plant, decoy: Words): string {
-  return text.replaceAll(plant.word, decoy.word).replaceAll(plant.digits, decoy.digits);
+  const { date, ratelimit = '', ...stable } = headers;
+  expect(date).to.be.a('string');
+  return JSON.stringify([status, stable, ratelimit.replace(/; t=\d+$/, ''), text]);
 }

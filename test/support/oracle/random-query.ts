@@ -28,11 +28,14 @@ export class QueryMaker {
     this.#organizations = organizations;
   }
 
-  query(operation: ListOperation, organization: Organization): RandomQuery {
+  /** @param density share of the parameters; by default, sometimes few of them, sometimes all */
+  query(
+    operation: ListOperation,
+    organization: Organization,
+    density = this.#random.fraction(),
+  ): RandomQuery {
     const { parameters, pathParameter } = operation;
     const random = this.#random;
-    // Sometimes few filters, sometimes all of them.
-    const density = random.fraction();
     const hints = hintsOf(random, organization);
     const values = new Map<string, string>();
     const parts: [name: string, text: string][] = [];

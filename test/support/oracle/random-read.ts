@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Random } from '../../../scripts/sample/random.ts';
 import { type ListOperation, OPERATIONS, pathWith } from '../../../src/contract/operations.ts';
 import type { Oracle } from './oracle.ts';
-import type { Organization } from './random-organization.ts';
+import type { Entry, Organization } from './random-organization.ts';
 import { QueryMaker, type RandomQuery } from './random-query.ts';
 
 /** Requests for pages and records, and the comparison of their responses with the oracle. */
@@ -40,8 +40,7 @@ export function randomRead(random: Random, organization: Organization, all: read
   const operation = random.pick(RECORDS);
   const { collection } = operation;
   const owner = random.chance(0.5) ? organization : random.pick(all);
-  const ids = owner[collection].map(({ record }) => String(Object.values(record)[0])).filter(isPathSegment);
-  const id = ids.length === 0 ? 'none' : random.pick(ids);
+  const id = randomId(random, owner[collection]);
   return {
     target: pathWith(operation, id),
     isTimed: collection === 'events',
@@ -62,12 +61,19 @@ export function randomQuery(
   operation: ListOperation,
   organization: Organization,
   all: readonly Organization[],
+  density?: number,
 ): RandomQuery {
   const maker = new QueryMaker(random, all);
   for (;;) {
-    const query = maker.query(operation, organization);
+    const query = maker.query(operation, organization, density);
     if (query.parentId === undefined || isPathSegment(query.parentId)) return query;
   }
+}
+
+/** Returns the id of one of the records that a path can have; `none` when there is none. */
+export function randomId(random: Random, entries: readonly Entry<object>[]): string {
+  const ids = entries.map(({ record }) => String(Object.values(record)[0])).filter(isPathSegment);
+  return ids.length === 0 ? 'none' : random.pick(ids);
 }
 
 function isPathSegment(text: string): boolean {
