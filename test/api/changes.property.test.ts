@@ -6,7 +6,7 @@ import type { CollectionName } from '../../src/contract/operations.ts';
 import { COLLECTION_NAMES } from '../../src/contract/resources.ts';
 import { type SnapshotImage, collectionOf } from '../../src/store/organization-image.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
-import { type Change, change, type Files, ORGANIZATIONS, World } from '../support/random-history.ts';
+import { type Change, change, ORGANIZATIONS, World } from '../support/random-history.ts';
 import { byDepth } from '../support/depth.ts';
 import { build, PRODUCED_AT, textsOf, toFile, writeImport } from '../support/import-folder.ts';
 import { readSnapshot } from '../support/read-snapshot.ts';
@@ -140,7 +140,7 @@ class Model {
     // An import that changes a base cannot remove an organization.
     const isBase = from === 'base' && earlier?.records.size === ORGANIZATIONS.length;
     const input = join(this.#folder, `import-${at}`);
-    writeImport(input, isBase ? files : only(this.#world.all(), without));
+    writeImport(input, isBase ? files : this.#world.all(without));
     if (isBase) writeFileSync(join(input, 'deletions.ndjson'), toFile(deletions));
     const path = join(this.#folder, `${at}.sqlite`);
     await build(input, path, {
@@ -238,14 +238,6 @@ class Model {
     } else this.outcomes.reset++;
     [client.token, client.snapshot] = [end.next, live];
   }
-}
-
-function only(files: Files, without: Organization | undefined): Files {
-  const kept = Object.entries(files).map(([name, lines]) => [
-    name,
-    lines.filter((line) => line['organizationId'] !== without),
-  ]);
-  return Object.fromEntries(kept) as Files;
 }
 
 /** Returns what a copy holds of a put: the record as it is stored, and the event of a session. */

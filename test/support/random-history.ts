@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
+import { byCollection } from '../../src/snapshot/format/layout.ts';
 import type { FileName, ImportRecord } from './import-folder.ts';
 import {
   inOrganization,
@@ -71,6 +72,7 @@ export type Deletion = Readonly<Record<'organizationId' | 'collection' | 'id', s
 
 /** The records of a history at one time. */
 export class World {
+  /** By organization, collection and id, as JSON. */
   readonly #records = new Map<string, { readonly change: Change; readonly line: ImportRecord }>();
 
   /** Applies changes. Returns the import with a base that does the same. */
@@ -87,18 +89,16 @@ export class World {
       if (one.does !== 'delete') this.#records.set(key, { change: one, line: lineOf(one) });
     }
     // An event has a session, and a session has its event.
+    const held = new Set<string>();
     for (const [key, { change, line }] of this.#records) {
       if (change.collection !== 'sessions') continue;
-      const event = { ...change, collection: 'events', id: String(line['eventId']) } as const;
-      if (!this.#records.has(keyOf(event))) remove(key, change);
+      const event = keyOf({ ...change, collection: 'events', id: String(line['eventId']) });
+      if (this.#records.has(event)) held.add(event);
+      else remove(key, change);
     }
-    const held = new Set(
-      this.#of('sessions').map((line) => JSON.stringify([line['organizationId'], line['eventId']])),
-    );
-    for (const { change } of [...this.#records.values()]) {
-      const { organizationId, collection, id } = change;
-      if (collection !== 'events' || held.has(JSON.stringify([organizationId, id]))) continue;
-      const session = { ...change, collection: 'sessions', id: `of ${id}` } as const;
+    for (const [key, { change }] of [...this.#records]) {
+      if (change.collection !== 'events' || held.has(key)) continue;
+      const session = { ...change, collection: 'sessions', id: `of ${change.id}` } as const;
       this.#records.set(keyOf(session), { change: session, line: lineOf(session) });
     }
     const changed = this.#records.entries().filter(([key, { line }]) => before.get(key)?.line !== line);
@@ -110,13 +110,14 @@ export class World {
     return new Set(this.#records.keys());
   }
 
-  /** Returns the import of all records. */
-  all(): Files {
-    return filesOf([...this.#records.values()]);
-  }
-
-  #of(collection: Collection): ImportRecord[] {
-    return this.all()[collection];
+  /** Returns the import of all records, without those of an organization. */
+  all(without?: string): Files {
+    const files = Object.entries(filesOf([...this.#records.values()]));
+    const kept = files.map(([name, lines]) => [
+      name,
+      lines.filter((line) => line['organizationId'] !== without),
+    ]);
+    return Object.fromEntries(kept) as Files;
   }
 }
 
@@ -126,14 +127,9 @@ function keyOf({ organizationId, collection, id }: Change): string {
 
 function filesOf(records: readonly { readonly change: Change; readonly line: ImportRecord }[]): Files {
   const files = Map.groupBy(records, ({ change }) => change.collection);
-  const lines = (collection: Collection) => (files.get(collection) ?? []).map(({ line }) => line);
   return {
     organizations: ORGANIZATIONS.map((organizationId) => ({ organizationId })),
-    events: lines('events'),
-    sessions: lines('sessions'),
-    tickets: lines('tickets'),
-    orders: lines('orders'),
-    offers: lines('offers'),
+    ...byCollection(({ name }) => (files.get(name) ?? []).map(({ line }) => line)),
   };
 }
 

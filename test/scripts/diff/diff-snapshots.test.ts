@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { Random } from '../../../scripts/sample/random.ts';
+import fc from 'fast-check';
 import { diffSnapshots } from '../../../scripts/diff/diff-snapshots.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import type { SnapshotImage } from '../../../src/store/organization-image.ts';
@@ -10,7 +10,7 @@ import { differences } from './diff-oracle.ts';
 import { reseal, type Collection } from '../../support/digests.ts';
 import { inOrganization, minimalTicket, times } from '../../support/records.ts';
 import { builtFrom, type Import } from '../../support/import-folder.ts';
-import { randomImport } from '../../support/random-import.ts';
+import { change, World } from '../../support/random-history.ts';
 import { thrownBy } from '../../support/refusal.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 import { SoundSnapshot } from '../../support/sound-snapshot.ts';
@@ -29,23 +29,33 @@ describe('The difference of two snapshots', () => {
     return { file: `${folder}/snapshot.sqlite`, image: (await builtFrom(folder, files)).image };
   }
 
-  const SEED = 3;
-  const PAIRS = byDepth({ short: 10, deep: 40 });
-  it(`equals that of a comparison of all records (${PAIRS} random pairs, seed ${SEED})`, async () => {
-    const random = new Random(SEED);
-    const states = new Set<string>();
-    for (let pair = 0; pair < PAIRS; pair++) {
-      const before = randomImport(random);
-      const after = randomImport(random, before);
-      const [a, b] = [await build(before), await build(after)];
-      const { organizations, ...names } = diffSnapshots(a.file, b.file);
-      expect(organizations, `pair ${pair}, seed ${SEED}`).to.deep.equal(
-        differences({ image: a.image, files: before }, { image: b.image, files: after }),
-      );
-      expect(names).to.deep.equal({ before: nameOf(a.image), after: nameOf(b.image) });
-      for (const { state } of organizations) states.add(state);
-    }
-    expect([...states]).to.have.members(['added', 'removed', 'changed', 'unchanged']);
+  it('equals that of a comparison of all records, for random histories', async () => {
+    const changes = (maxLength: number) => fc.array(change, { maxLength });
+    await fc.assert(
+      fc.asyncProperty(changes(200), changes(25), async (first, more) => {
+        const world = new World();
+        const side = async (without?: string) => {
+          const files = world.all(without);
+          return { ...(await build(files)), files };
+        };
+        world.apply(first);
+        const before = { all: await side(), north: await side('south') };
+        world.apply(more.filter(({ organizationId }) => organizationId === 'north'));
+        const after = { all: await side(), north: await side('south') };
+        // South is unchanged, added and removed.
+        for (const [a, b] of [
+          [before.all, after.all],
+          [before.north, after.all],
+          [before.all, after.north],
+        ])
+          expect(diffSnapshots(a.file, b.file)).to.deep.equal({
+            before: nameOf(a.image),
+            after: nameOf(b.image),
+            organizations: differences(a, b),
+          });
+      }),
+      { seed: 3, numRuns: byDepth({ short: 3, deep: 40 }) },
+    );
   });
 
   describe('is refused, naming the file, if one', () => {
