@@ -73,16 +73,9 @@ export interface Organization {
 }
 
 /** Pools of ids that organizations draw from, so that many share an id. */
-interface IdPools {
-  readonly events: readonly string[];
-  readonly sessions: readonly string[];
-  readonly tickets: readonly string[];
-  readonly orders: readonly string[];
-  readonly offers: readonly string[];
-  readonly qrCodes: readonly string[];
-}
+type IdPools = ReturnType<typeof randomIdPools>;
 
-export function randomIdPools(random: Random, size: number): IdPools {
+export function randomIdPools(random: Random, size: number) {
   return {
     events: randomIds(random, size),
     sessions: randomIds(random, size * 5),

@@ -1,16 +1,15 @@
 import type { Random } from '../../../scripts/sample/random.ts';
 import type { Json } from '../../../src/contract/field.ts';
 import type { CollectionName } from '../../../src/contract/operations.ts';
-import { readSnapshot } from '../read-snapshot.ts';
+import { byCollection } from '../../../src/snapshot/format/layout.ts';
 import type { OrganizationStore } from '../../../src/store/organization-image.ts';
 import { storeOf } from '../empty-image.ts';
-import { build, type FileName, writeImport } from '../import-folder.ts';
+import { build, writeImport } from '../import-folder.ts';
 import { shuffled } from '../random.ts';
+import { readSnapshot } from '../read-snapshot.ts';
 import { withFolder } from '../temporary-folder.ts';
 import { asImported } from './random-record.ts';
 import { type Organization, randomIdPools, randomOrganization } from './random-organization.ts';
-
-const COLLECTIONS: readonly CollectionName[] = ['events', 'sessions', 'tickets', 'orders', 'offers'];
 
 /**
  * Organizations of all sizes down to empty that share many ids. `size`: approximate number of events of the largest.
@@ -25,8 +24,8 @@ export function randomOrganizations(random: Random, size: number): Organization[
   ];
 }
 
-/** The stores of organizations by id, made by the import, the builder and the loader. */
-export async function loadStores(
+/** Returns the stores of organizations by id, made by the import, the builder and the loader. */
+export function loadStores(
   random: Random,
   organizations: readonly Organization[],
 ): Promise<ReadonlyMap<string, OrganizationStore>> {
@@ -43,25 +42,18 @@ export async function buildWorld(
   organizations: readonly Organization[],
   output: string,
 ): Promise<void> {
+  const linesOf = (collection: CollectionName) =>
+    organizations.flatMap(({ organizationId, [collection]: entries }) =>
+      entries.map(({ record, imported }) => {
+        const line = JSON.parse(JSON.stringify({ organizationId, ...record, ...imported })) as Json;
+        return JSON.stringify(asImported(random, line));
+      }),
+    );
   await withFolder(async (inFolder) => {
-    const files: Partial<Record<FileName, readonly string[]>> = {
-      organizations: organizations.map(({ organizationId }) => JSON.stringify({ organizationId })),
-    };
-    for (const name of COLLECTIONS) files[name] = shuffled(random, importLines(random, organizations, name));
-    writeImport(inFolder('.'), files);
+    writeImport(inFolder('.'), {
+      organizations: organizations.map(({ organizationId }) => ({ organizationId })),
+      ...byCollection(({ name }) => shuffled(random, linesOf(name))),
+    });
     await build(inFolder('.'), output);
   });
-}
-
-function importLines(
-  random: Random,
-  organizations: readonly Organization[],
-  collection: CollectionName,
-): string[] {
-  return organizations.flatMap(({ organizationId, [collection]: entries }) =>
-    entries.map(({ record, imported }) => {
-      const line = JSON.parse(JSON.stringify({ organizationId, ...record, ...imported })) as Json;
-      return JSON.stringify(asImported(random, line));
-    }),
-  );
 }
