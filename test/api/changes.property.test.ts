@@ -4,11 +4,11 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { CollectionName } from '../../src/contract/operations.ts';
 import { COLLECTION_NAMES } from '../../src/contract/resources.ts';
-import { type SnapshotImage, collectionOf } from '../../src/store/organization-image.ts';
+import type { SnapshotImage } from '../../src/store/organization-image.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { type Change, change, ORGANIZATIONS, World } from '../support/random-history.ts';
 import { byDepth } from '../support/depth.ts';
-import { build, PRODUCED_AT, textsOf, toFile, writeImport } from '../support/import-folder.ts';
+import { build, copiedRecords, PRODUCED_AT, toFile, writeImport } from '../support/import-folder.ts';
 import { readSnapshot } from '../support/read-snapshot.ts';
 import { TestApi } from '../support/test-api.ts';
 import { withFolder } from '../support/temporary-folder.ts';
@@ -89,20 +89,12 @@ const keyOf = (collection: string, id: string) => JSON.stringify([collection, id
 function recordsIn({ organizations }: SnapshotImage, organizationId: string): Records | undefined {
   const found = organizations.find((one) => one.organizationId === organizationId);
   if (found === undefined) return undefined;
-  const records = new Map<string, string>();
-  const eventIds = textsOf(collectionOf(found, 'events')).map(
-    (text) => (JSON.parse(text) as { readonly id: string }).id,
+  return new Map(
+    copiedRecords(found).map(({ collection, id, event_id: eventId, body }) => [
+      keyOf(collection, id),
+      eventId === null ? body : `${eventId} ${body}`,
+    ]),
   );
-  for (const name of COLLECTION_NAMES) {
-    for (const [row, text] of textsOf(collectionOf(found, name)).entries()) {
-      const id = String(Object.values(JSON.parse(text) as object)[0]);
-      records.set(
-        keyOf(name, id),
-        name === 'sessions' ? `${eventIds[found.lists.events.schedule.eventOf[row]]} ${text}` : text,
-      );
-    }
-  }
-  return records;
 }
 
 /** A history of snapshots, two replicas that load some of them, and clients that keep copies. */

@@ -1,5 +1,6 @@
 import type { KeyRing } from '../../src/keys/key-ring.ts';
 import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
+import { byCollection } from '../../src/snapshot/format/layout.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
 import { builtFrom, type Import, type ImportRecord } from './import-folder.ts';
 import {
@@ -163,11 +164,7 @@ const ofBoth = (collection: keyof typeof NORTH) => [
 
 const IMPORT: Import = {
   organizations: ['north', 'south', 'void'].map((id) => ({ organizationId: id, name: id })),
-  events: ofBoth('events'),
-  sessions: ofBoth('sessions'),
-  tickets: ofBoth('tickets'),
-  orders: ofBoth('orders'),
-  offers: ofBoth('offers'),
+  ...byCollection(({ name }) => ofBoth(name)),
 };
 
 /** `void` has no records; `absent` has a key, but no snapshot. */

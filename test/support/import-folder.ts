@@ -7,6 +7,7 @@ import {
 } from '../../src/snapshot/builder/build-snapshot.ts';
 import { readSnapshot } from './read-snapshot.ts';
 import type { CollectionName } from '../../src/contract/operations.ts';
+import { COLLECTION_NAMES } from '../../src/contract/resources.ts';
 import { byCollection } from '../../src/snapshot/format/layout.ts';
 import {
   type CollectionImage,
@@ -106,5 +107,30 @@ export function recordsOf(collection: CollectionImage): Map<string, ImportRecord
       const record = JSON.parse(text) as ImportRecord;
       return [String(Object.values(record)[0]), record];
     }),
+  );
+}
+
+/** A record as a copy in SQLite holds it. */
+export interface CopiedRecord {
+  readonly collection: string;
+  readonly id: string;
+  /** Of a session, whose body lacks it. */
+  readonly event_id: string | null;
+  /** JSON. */
+  readonly body: string;
+}
+
+/** Returns the records that a copy of an organization holds. */
+export function copiedRecords(image: OrganizationImage): CopiedRecord[] {
+  const content = contentOf(image);
+  const eventIds = [...recordsOf(content.events).keys()];
+  const { eventOf } = content.lists.events.schedule;
+  return COLLECTION_NAMES.flatMap((collection) =>
+    Array.from(recordsOf(content[collection]), ([id, record], row) => ({
+      collection,
+      id,
+      event_id: collection === 'sessions' ? eventIds[eventOf[row]] : null,
+      body: JSON.stringify(record),
+    })),
   );
 }

@@ -1,5 +1,6 @@
 import type { components } from '../../client/src/generated/openapi.ts';
 import { exampleOf, type Fields } from '../../src/contract/field.ts';
+import type { CollectionName } from '../../src/contract/operations.ts';
 import { EVENT, EVENT_SESSION, OFFER, ORDER, TICKET } from '../../src/contract/resources.ts';
 import type { ImportRecord } from './import-folder.ts';
 
@@ -20,7 +21,8 @@ export const FULL_EVENT = full<Omit<Served['Event'], `${string}Session${string}`
     createdAt: '2026-09-01T23:30:00.120Z',
     updatedAt: '2026-10-12T14:30Z',
     title: 'Ça va "bien"?\n',
-    description: '<b>gras</b> \\ 🎭',
+    description: '<b>gras</b> \\ 🎭, and a half: \ud83c',
+    venueName: '2026-01-01T00:00:00Z',
     eventTimezone: 'America/Argentina/Buenos_Aires',
     tags: ['  Théâtre  DE rue ', 'Jazz', 'jazz'],
   },
@@ -42,7 +44,7 @@ export const FULL_TICKET = full<Served['Ticket']>(TICKET.variants[''], {
   issuedAt: '2026-11-02T10:15:00.1234567+01:00',
   updatedAt: '2026-11-02T10:15-00:00',
   eventSessionId: 'ses/2',
-  qrCode: 'Q7,F2 ',
+  qrCode: 'Q7,F2 \0\u2028',
 });
 
 export const FULL_ORDER = full<Served['Order']>(ORDER.variants[''], { orderId: 'ord_5120' });
@@ -59,6 +61,15 @@ export const FULL_BUNDLE_OFFER = full<Served['BundleOffer']>(OFFER.variants['BUN
   offerId: 'off_9',
   type: 'BUNDLE',
 });
+
+/** The imported forms of these records. */
+export const FULL_RECORDS: Readonly<Record<CollectionName, readonly ImportRecord[]>> = {
+  events: [FULL_EVENT_IMPORTED],
+  sessions: [{ ...FULL_SESSION, eventId: FULL_EVENT.id }],
+  tickets: [FULL_TICKET],
+  orders: [FULL_ORDER],
+  offers: [FULL_TICKET_OFFER, FULL_PRODUCT_OFFER, FULL_BUNDLE_OFFER],
+};
 
 /** Records with the required fields alone, and any others that the caller adds. */
 

@@ -1,12 +1,12 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
-import { readSnapshot } from './read-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
+import { change } from './altered-snapshot.ts';
 import { setDeletions } from './deletions.ts';
 import { builtFrom } from './import-folder.ts';
+import { readSnapshot } from './read-snapshot.ts';
 import { thrownBy } from './refusal.ts';
 import { SMALL_DELETIONS, SMALL_IMPORT } from './small-import.ts';
 import { folderForAll } from './temporary-folder.ts';
@@ -50,17 +50,14 @@ export class SoundSnapshot {
   /** Returns the path of a copy that SQL statements changed. */
   copyWith(...statements: readonly string[]): string {
     const path = this.copy();
-    const database = new Database(path);
-    database.unsafeMode();
-    for (const statement of statements) database.exec(statement);
-    database.close();
+    change(path, statements);
     return path;
   }
 
-  /** Returns the path of a copy whose bytes `change` replaced. */
-  copyOf(change: (bytes: Buffer) => Buffer): string {
+  /** Returns the path of a copy whose bytes `altered` replaced. */
+  copyOf(altered: (bytes: Buffer) => Buffer): string {
     const path = this.copy();
-    writeFileSync(path, change(readFileSync(path)));
+    writeFileSync(path, altered(readFileSync(path)));
     return path;
   }
 }

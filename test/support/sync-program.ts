@@ -10,17 +10,44 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Random } from '../../scripts/sample/random.ts';
 import type { BuildOptions } from '../../src/snapshot/builder/build-snapshot.ts';
+import { byCollection } from '../../src/snapshot/format/layout.ts';
 import { publishSnapshot } from '../../src/snapshot/publish/publish-snapshot.ts';
 import { histories, ORGANIZATIONS, World } from './random-history.ts';
 import { INHERITED, ROOT } from './command.ts';
 import { byDepth } from './depth.ts';
-import { COMPLETE_DELETIONS, COMPLETE_IMPORT, EMPTY_IMPORT } from './complete-import.ts';
-import { build, type Import, type ImportRecord, writeImport } from './import-folder.ts';
+import {
+  build,
+  type CopiedRecord,
+  copiedRecords,
+  type Import,
+  type ImportRecord,
+  organizationOf,
+  writeImport,
+} from './import-folder.ts';
+import { readSnapshot } from './read-snapshot.ts';
+import { FULL_RECORDS, FULL_TICKET, FULL_TICKET_OFFER, inOrganization, minimalTicket } from './records.ts';
 import { newCredential, ReplicaUnderTest } from './replica-under-test.ts';
 import { folderForAll } from './temporary-folder.ts';
 
 const SEED = 20_261_122;
 const PREVIEW = { 'Service-API-Version': 'preview' };
+
+const [organizationId] = ORGANIZATIONS;
+const own = inOrganization(organizationId);
+const organizations = ORGANIZATIONS.map((id) => ({ organizationId: id }));
+
+/** Records with every field, and values that are difficult to copy. */
+const COMPLETE = { organizations, ...byCollection(({ name }) => FULL_RECORDS[name].map(own)) };
+COMPLETE.tickets.push(own(minimalTicket('tkt_2', { listPrice: 1.5 })));
+
+/** Deletes two of these records, in a build with their snapshot as base. */
+const DELETIONS = {
+  organizations,
+  deletions: [
+    { collection: 'tickets', id: FULL_TICKET.ticketId },
+    { collection: 'offers', id: FULL_TICKET_OFFER.offerId },
+  ].map(own),
+};
 
 /** A program that keeps a copy. */
 interface SyncProgram {
@@ -43,23 +70,14 @@ interface SyncProgram {
 /** A copy, and the time of its data. */
 export interface Copied {
   readonly time: string;
-  readonly rows: readonly CopiedRow[];
-}
-
-interface CopiedRow {
-  readonly collection: string;
-  readonly id: string;
-  /** Of sessions, whose bodies lack it. */
-  readonly event_id: string | null;
-  /** JSON. */
-  readonly body: string;
+  readonly rows: readonly CopiedRecord[];
 }
 
 /** Returns the reader of a copy in SQLite. */
 export function sqliteReader(selectTime: string): SyncProgram['read'] {
   return (path) => {
     const database = new Database(path, { readonly: true });
-    const rows = database.prepare<[], CopiedRow>('SELECT * FROM records').all();
+    const rows = database.prepare<[], CopiedRecord>('SELECT * FROM records').all();
     const time = database.prepare<[], string>(selectTime).pluck().get() ?? '';
     database.close();
     return { time, rows };
@@ -121,7 +139,7 @@ export function describeSync(program: SyncProgram): void {
     const snapshotOf = (step: number) => inFolder(`${step}.sqlite`);
 
     before(async () => {
-      credential = newCredential(inFolder, ORGANIZATIONS[0]);
+      credential = newCredential(inFolder, organizationId);
       replica = await startReplica();
       await buildStep(0, {});
       await goLive(0);
@@ -153,7 +171,7 @@ export function describeSync(program: SyncProgram): void {
       return manifest.snapshotId;
     }
 
-    function entryOf({ collection, id, event_id, body }: CopiedRow): [string, string] {
+    function entryOf({ collection, id, event_id, body }: CopiedRecord): [string, string] {
       // These fields depend on the time of the request.
       const lasting = { ...(JSON.parse(body) as object), nextSessionStartAt: null, nextSessionId: null };
       return [`${collection} ${id}`, JSON.stringify([event_id, copied(lasting)])];
@@ -163,25 +181,8 @@ export function describeSync(program: SyncProgram): void {
       const from = replica.log.length;
       const snapshotId = await publish(step);
       await replica.waitForLog({ msg: 'snapshot live', snapshotId }, from);
-      contents.set(liveTime, await liveContents());
-    }
-
-    async function liveContents(): Promise<Contents> {
-      const entries: [string, string][] = [];
-      const list = async (path: string, collection: string, eventId: string | null = null) => {
-        const headers = { ...PREVIEW, Accept: 'application/x-ndjson' };
-        const { status, text } = await replica.request(path, credential, headers);
-        expect(status, path).to.equal(200);
-        const lines = text.split('\n').slice(0, -1);
-        const ids = lines.map((line) => String(Object.values(JSON.parse(line) as object)[0]));
-        entries.push(...lines.map((body, i) => entryOf({ collection, id: ids[i], event_id: eventId, body })));
-        return ids;
-      };
-      for (const id of await list('/v1/events', 'events'))
-        await list(`/v1/events/${encodeURIComponent(id)}/sessions`, 'sessions', id);
-      for (const collection of ['tickets', 'orders']) await list(`/v1/${collection}`, collection);
-      await list('/v1/catalog/offers', 'offers');
-      return new Map(entries);
+      const organization = organizationOf(readSnapshot(snapshotOf(step)), organizationId);
+      contents.set(liveTime, new Map(copiedRecords(organization).map(entryOf)));
     }
 
     /** Starts a round, as users do. */
@@ -286,9 +287,9 @@ export function describeSync(program: SyncProgram): void {
     });
 
     it('copies every field, and records that are deleted and restored', async () => {
-      await buildImport(complete, COMPLETE_IMPORT, {});
+      await buildImport(complete, COMPLETE, {});
       for (const step of [1, 2, 3, 4]) {
-        const files = step % 2 === 1 ? COMPLETE_DELETIONS : COMPLETE_IMPORT;
+        const files = step % 2 === 1 ? DELETIONS : COMPLETE;
         await buildImport(complete + step, files, { base: snapshotOf(complete + step - 1) });
       }
       for (const step of [0, 1, 2]) {
@@ -314,7 +315,7 @@ export function describeSync(program: SyncProgram): void {
 
     it('follows a snapshot without records', async () => {
       const step = complete + 5;
-      await buildImport(step, EMPTY_IMPORT, {});
+      await buildImport(step, new World().all(), {});
       await goLive(step);
       await syncAndCompare();
       expect(copy().records.size).to.equal(0);
