@@ -1,6 +1,6 @@
 import { copyFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { reseal, restamp, RUN_TABLES } from './digests.ts';
+import { reseal, RUN_TABLES } from './digests.ts';
 
 /** Makes valid snapshots out of a built one. An alteration takes a fraction of the time of a build. */
 
@@ -19,16 +19,12 @@ export function asSnapshot(n: number): string {
   return `UPDATE snapshot SET snapshot_id = '${snapshotIdOf(n)}'; ${asOf(n)}`;
 }
 
-/** The SHA-256 of nothing: of runs that declare no changes. */
-const NO_CHANGES = '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU';
-
 /** Returns SQL that gives a snapshot the production time of the `n`th one, at which its history begins. */
 export function asOf(n: number): string {
   return [
     `UPDATE snapshot SET produced_at = '${producedAtOf(n)}'`,
     `UPDATE organizations SET since = '${producedAtOf(n)}'`,
     ...Object.values(RUN_TABLES).map((table) => `UPDATE ${table} SET changed_at = ''`),
-    `UPDATE runs SET changes_digest = '${NO_CHANGES}'`,
   ].join('; ');
 }
 
@@ -47,14 +43,6 @@ export function alteredCopy(source: string, target: string, ...changes: readonly
   copyFileSync(source, target);
   change(target, changes);
   reseal(target);
-  return target;
-}
-
-/** Does the same for changes to the manifest alone, and recomputes only its digest. Returns `target`. */
-export function restampedCopy(source: string, target: string, ...changes: readonly Change[]): string {
-  copyFileSync(source, target);
-  change(target, changes);
-  restamp(target);
   return target;
 }
 

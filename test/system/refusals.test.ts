@@ -15,7 +15,6 @@ import {
   asSnapshot,
   type Change,
   change,
-  restampedCopy,
   snapshotIdOf,
 } from '../support/altered-snapshot.ts';
 import { alterRuns, keepFirst, replaceInRecords, type RunContent } from '../support/alter-runs.ts';
@@ -96,7 +95,7 @@ const BAD_FILES: Readonly<
     }),
   ),
   'no-organization': spoiled(restamp, 'DELETE FROM organizations', 'DELETE FROM runs'),
-  older: spoiled(restamp, asOf(-1)),
+  older: spoiled(reseal, asOf(-1)),
   shrunk: spoiled(reseal, altered('tickets', keepFirst(29))),
   memory: spoiled(reseal, altered('tickets', lengthened(250_000)), altered('orders', lengthened(1_000_000))),
 };
@@ -133,7 +132,7 @@ describe('A file in the snapshot folder', () => {
     writeImport(inFolder('single'), smallImport(['north']));
     await build(inFolder('pair'), inFolder('pair.sqlite'));
     await build(inFolder('single'), inFolder('single.sqlite'));
-    restampedCopy(inFolder('pair.sqlite'), inSnapshots('pair'), asSnapshot(FIRST));
+    alteredCopy(inFolder('pair.sqlite'), inSnapshots('pair'), asSnapshot(FIRST));
     for (const reason of EACH_BAD) publish(drafted(reason, FIRST), reason);
     renameSync(drafted('outside', FIRST), inFolder('outside.sqlite'));
     for (const id of [...EACH_BAD, 'north', 'south', 'within'])
@@ -266,7 +265,7 @@ describe('A file in the snapshot folder', () => {
       expect(status, 'a removed organization').to.equal(429);
 
       const both = next++;
-      publish(restampedCopy(inFolder('pair.sqlite'), inFolder('draft'), asSnapshot(both)), 'pair');
+      publish(alteredCopy(inFolder('pair.sqlite'), inFolder('draft'), asSnapshot(both)), 'pair');
       await isLive('pair', both);
       const seen = replica.log.length;
       publish(drafted('north'), 'pair');
