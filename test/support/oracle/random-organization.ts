@@ -9,7 +9,7 @@ import {
   ORDER_STATUSES,
   TICKET,
 } from '../../../src/contract/resources.ts';
-import { objectsIn } from '../../../src/snapshot/format/json-values.ts';
+import { type JsonObject, objectsIn } from '../../../src/snapshot/format/json-values.ts';
 import { randomForm, randomInstant, write, writeAnyhow } from './instants.ts';
 import { randomRecord } from './random-record.ts';
 import { randomEmail, randomIds, randomTag, randomText } from './texts.ts';
@@ -17,51 +17,28 @@ import { randomEmail, randomIds, randomTag, randomText } from './texts.ts';
 /** Random organizations as plain objects: the imported records, and the records that must be served. */
 
 /** A record as it must be served, and the fields that differ in the import. */
-export interface Entry<Served, Imported = object> {
+export interface Entry<Served extends JsonObject = JsonObject, Imported extends JsonObject = JsonObject> {
   readonly record: Served;
   readonly imported: Imported;
 }
 
+type Texts<Name extends string> = Readonly<Record<Name, string>>;
+
 /** An event without the fields derived from its sessions. */
-export interface Event {
-  readonly id: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly tags: readonly string[];
-}
-
-export interface Session {
-  readonly id: string;
-  readonly startAt: string;
-}
-
-export interface Ticket {
-  readonly ticketId: string;
-  readonly eventId: string;
-  readonly eventSessionId: string;
-  readonly orderId: string;
-  readonly qrCode: string;
-  readonly issuedAt: string;
-  readonly updatedAt: string;
-}
-
-export interface Order {
-  readonly orderId: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly status: string;
+export type Event = Texts<'id' | 'createdAt' | 'updatedAt'> & { readonly tags: readonly string[] };
+export type Session = Texts<'id' | 'startAt'>;
+export type Ticket = Texts<
+  'ticketId' | 'eventId' | 'eventSessionId' | 'orderId' | 'qrCode' | 'issuedAt' | 'updatedAt'
+>;
+export type Order = Texts<'orderId' | 'createdAt' | 'updatedAt' | 'status'> & {
   readonly customer: { readonly email: string } | null;
   readonly placedItems: readonly { readonly eventId: string | null }[];
-}
-
-export interface Offer {
-  readonly offerId: string;
-  readonly type: string;
-  readonly createdAt: string;
+};
+export type Offer = Texts<'offerId' | 'type' | 'createdAt'> & {
   readonly eventId?: string;
   readonly pricing?: readonly { readonly resaleEnabled?: boolean }[];
   readonly inventory?: readonly { readonly sessionId?: string }[];
-}
+};
 
 export interface Organization {
   readonly organizationId: string;

@@ -1,11 +1,12 @@
 import type { Random } from '../../../scripts/sample/random.ts';
 import type { ListOperation, ListParameter, Parameter } from '../../../src/contract/operations.ts';
 import { isList, splitList } from '../../../src/contract/parameter.ts';
-import { OFFER_TYPES, ORDER_STATUSES } from '../../../src/contract/resources.ts';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
+import { objectsIn, textIn } from '../../../src/snapshot/format/json-values.ts';
+import { byCollection } from '../../../src/snapshot/format/layout.ts';
 import { floorDivide, randomInstant, writeAnyhow } from './instants.ts';
 import { readValues } from './read-values.ts';
-import type { Entry, Offer, Order, Organization, Session, Ticket } from './random-organization.ts';
+import type { Entry, Organization } from './random-organization.ts';
 import { randomEmail, randomTag, randomText } from './texts.ts';
 
 /** A valid query. */
@@ -36,12 +37,12 @@ export class QueryMaker {
   ): RandomQuery {
     const { parameters, pathParameter } = operation;
     const random = this.#random;
-    const hints = hintsOf(random, organization);
+    const entry = this.#entryOf(organization, operation);
     const values = new Map<string, string>();
     const parts: [name: string, text: string][] = [];
     for (const parameter of parameters) {
       if (!random.chance(density)) continue;
-      const text = this.#valueOf(parameter, hints);
+      const text = this.#valueOf(parameter, () => this.#keyOf(operation, parameter, entry));
       // Validation refuses an invalid value before the plan.
       if (readValues(operation, [[parameter.name, text]]) === undefined) continue;
       values.set(parameter.name, text);
@@ -66,7 +67,7 @@ export class QueryMaker {
     return events.length === 0 || random.chance(0.03) ? randomText(random) : random.pick(events).record.id;
   }
 
-  #valueOf({ name, kind, role }: ListParameter, hints: Hints): string {
+  #valueOf({ kind, role }: ListParameter, keyOf: () => string): string {
     const random = this.#random;
     switch (role.is) {
       case 'page':
@@ -81,11 +82,11 @@ export class QueryMaker {
       case 'bound':
         return writeAnyhow(random, randomInstant(random) + BigInt(random.between(-1, 1)));
       case 'inventoryOf':
-        return this.#keyOf(name, hints);
+        return keyOf();
       case 'pricingOf':
         return random.pick(['true', 'false']);
       case 'anyOf':
-        return isList(kind) ? this.#list(name, hints) : this.#keyOf(name, hints);
+        return Array.from({ length: isList(kind) ? random.pick([1, 1, 1, 2, 3, 10]) : 1 }, keyOf).join();
     }
   }
 
@@ -102,57 +103,31 @@ export class QueryMaker {
     return parts;
   }
 
-  #list(name: string, hints: Hints): string {
-    const count = this.#random.pick([1, 1, 1, 2, 3, 10]);
-    return Array.from({ length: count }, () => this.#keyOf(name, hints)).join();
+  #entryOf(organization: Organization, { collection }: ListOperation): Entry | undefined {
+    const entries: readonly Entry[] = organization[collection];
+    return entries.length === 0 ? undefined : this.#random.pick(entries);
   }
 
-  /** Usually the values of one record for all parameters, so that their combination has a match. */
-  #keyOf(name: string, hints: Hints): string {
+  /** Returns usually a key of `entry` for all parameters, so that their combination has a match. */
+  #keyOf(operation: ListOperation, parameter: ListParameter, entry: Entry | undefined): string {
     const random = this.#random;
     if (random.chance(0.03)) return randomText(random) || '-';
-    const from = random.chance(0.65) ? hints : hintsOf(random, random.pick(this.#organizations));
-    const candidates = from[name] ?? [];
-    const value = candidates.length === 0 ? '-' : random.pick(candidates);
-    if (name !== 'tags' && name !== 'email') return value;
-    return random.chance(0.3) ? random.pick([value.toUpperCase(), value.toLowerCase()]) : value;
+    const from = random.chance(0.65) ? entry : this.#entryOf(random.pick(this.#organizations), operation);
+    const keys = from === undefined ? [] : keysOf(operation, parameter, from);
+    const key = keys.length === 0 ? '-' : random.pick(keys);
+    if (parameter.name === 'tags') return random.pick([key, key.toUpperCase(), randomTag(random)]);
+    if (parameter.name === 'email') return random.pick([key, key.toUpperCase(), randomEmail(random)]);
+    return key;
   }
 }
 
-/** Values with a match, by parameter. */
-type Hints = Readonly<Record<string, readonly string[]>>;
+const LAYOUTS = byCollection((layout) => layout);
 
-function hintsOf(random: Random, { tickets, orders, offers, sessions, events }: Organization): Hints {
-  const ticket = oneOf<Ticket>(random, tickets);
-  const order = oneOf<Order>(random, orders);
-  const offer = oneOf<Offer, { readonly heldByEventIds: readonly string[] }>(random, offers);
-  const session = oneOf<Session>(random, sessions);
-  const isOfTicket = random.chance(0.5);
-  return {
-    eventIds: isOfTicket
-      ? present(ticket?.record.eventId)
-      : (order?.record.placedItems.flatMap(({ eventId }) => present(eventId)) ?? []),
-    sessionIds: present(ticket?.record.eventSessionId),
-    qrCodes: present(ticket?.record.qrCode),
-    orderIds: present(ticket?.record.orderId),
-    status: [order?.record.status ?? random.pick(ORDER_STATUSES)],
-    email: [order?.record.customer?.email ?? randomEmail(random)],
-    tags: oneOf(random, events)?.record.tags ?? [randomTag(random)],
-    type: [offer?.record.type ?? random.pick(OFFER_TYPES)],
-    eventId: [...present(offer?.record.eventId), ...(offer?.imported.heldByEventIds ?? [])],
-    sessionId: offer?.record.inventory?.flatMap(({ sessionId }) => present(sessionId)) ?? [
-      session?.record.id ?? '-',
-    ],
-  };
-}
-
-function oneOf<Served, Imported = object>(
-  random: Random,
-  entries: readonly Entry<Served, Imported>[],
-): Entry<Served, Imported> | undefined {
-  return entries.length === 0 ? undefined : random.pick(entries);
-}
-
-function present(value: string | null | undefined): string[] {
-  return value === null || value === undefined ? [] : [value];
+/** Returns the keys of a record that a parameter matches. */
+function keysOf({ collection }: ListOperation, { role }: ListParameter, entry: Entry): readonly string[] {
+  const { record: served, imported } = entry;
+  if (role.is === 'inventoryOf')
+    return objectsIn(served['inventory']).map(({ sessionId }) => textIn(sessionId));
+  const column = LAYOUTS[collection].columns.find(({ index }) => 'index' in role && role.index === index);
+  return column === undefined || column.holds === 'instant' ? [] : [column.of({ served, imported })].flat();
 }

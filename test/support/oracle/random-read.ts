@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Random } from '../../../scripts/sample/random.ts';
 import { type ListOperation, OPERATIONS, pathWith } from '../../../src/contract/operations.ts';
+import { textIn } from '../../../src/snapshot/format/json-values.ts';
 import type { Oracle } from './oracle.ts';
 import type { Entry, Organization } from './random-organization.ts';
 import { QueryMaker, type RandomQuery } from './random-query.ts';
@@ -71,8 +72,8 @@ export function randomQuery(
 }
 
 /** Returns the id of one of the records that a path can have; `none` when there is none. */
-export function randomId(random: Random, entries: readonly Entry<object>[]): string {
-  const ids = entries.map(({ record }) => String(Object.values(record)[0])).filter(isPathSegment);
+export function randomId(random: Random, entries: readonly Entry[]): string {
+  const ids = entries.map(({ record }) => textIn(Object.values(record)[0])).filter(isPathSegment);
   return ids.length === 0 ? 'none' : random.pick(ids);
 }
 
