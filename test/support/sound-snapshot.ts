@@ -50,7 +50,7 @@ export class SoundSnapshot {
   /** Returns the path of a copy that SQL statements changed. */
   copyWith(...statements: readonly string[]): string {
     const path = this.copy();
-    change(path, statements);
+    change(path, [statements.join(';\n')]);
     return path;
   }
 
