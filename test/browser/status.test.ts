@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { makeDemoSnapshot } from '../../scripts/demo/make-demo-snapshot.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../support/serve.ts';
 import { ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { givenSite } from '../support/site.ts';
 import { folderForAll } from '../support/temporary-folder.ts';

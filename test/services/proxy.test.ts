@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ROOT } from '../support/command.ts';
 import { needs } from '../support/components.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../support/serve.ts';
 import { type Answer, placeSample, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 

@@ -21,16 +21,26 @@ const sha256 = (...parts: (string | Buffer)[]) => {
 };
 const line = (values: unknown[]) => `${JSON.stringify(values)}\n`;
 
+/** Returns the rows of a query, each as a list of values. */
+function rowsOf<Row extends unknown[]>(
+  database: Database.Database,
+  sql: string,
+  ...parameters: readonly string[]
+): Row[] {
+  return database
+    .prepare<string[], Row>(sql)
+    .raw()
+    .all(...parameters);
+}
+
 /** Returns the content columns of a run table, in schema order. */
 export function contentColumnsOf(database: Database.Database, table: string): string[] {
-  return database
-    .prepare<[string], string>('SELECT name FROM pragma_table_info(?)')
-    .pluck()
-    .all(table)
+  return rowsOf<[string]>(database, 'SELECT name FROM pragma_table_info(?)', table)
+    .flat()
     .filter((column) => !['organization_id', 'first_row', 'changed_at'].includes(column));
 }
 
-type RunRow = readonly [
+type RunRow = [
   organizationId: string,
   firstRow: number,
   count: number,
@@ -38,48 +48,26 @@ type RunRow = readonly [
   ...content: Buffer[],
 ];
 
-/** A row of table `runs`. */
-type RunValues = readonly (string | number)[];
-
 /** Returns the rows of table `runs` for a list, computed from its content. */
-function runsOf(database: Database.Database, list: Collection): RunValues[] {
+function runsOf(database: Database.Database, list: Collection) {
   const columns = contentColumnsOf(database, RUN_TABLES[list]);
-  return database
-    .prepare<[], RunRow>(
-      `SELECT organization_id, first_row, json_array_length(record_lengths),
-              CAST(changed_at AS BLOB),
-              ${columns.map((column) => `CAST(${column} AS BLOB)`).join(', ')}
-       FROM ${RUN_TABLES[list]} ORDER BY organization_id, first_row`,
-    )
-    .raw()
-    .all()
-    .map(([organizationId, firstRow, count, changedAt, ...content]) => {
-      const lengths = content.map(({ length }) => length);
-      const digest = sha256(line([list, count, ...lengths]), ...content);
-      return [
-        organizationId,
-        list,
-        firstRow,
-        count,
-        lengths[columns.indexOf('records')],
-        digest,
-        sha256(changedAt),
-      ];
-    });
-}
-
-/** Returns the rows of table `runs`, computed from the content. */
-export function allRuns(database: Database.Database): RunValues[] {
-  return COLLECTIONS.flatMap((list) => runsOf(database, list));
+  const rows = rowsOf<RunRow>(
+    database,
+    `SELECT organization_id, first_row, json_array_length(record_lengths), CAST(changed_at AS BLOB),
+            ${columns.map((column) => `CAST(${column} AS BLOB)`).join(', ')}
+     FROM ${RUN_TABLES[list]} ORDER BY organization_id, first_row`,
+  );
+  return rows.map(([organizationId, firstRow, count, changedAt, ...content]) => {
+    const lengths = content.map(({ length }) => length);
+    const digest = sha256(line([list, count, ...lengths]), ...content);
+    const bytes = lengths[columns.indexOf('records')];
+    return [organizationId, list, firstRow, count, bytes, digest, sha256(changedAt)];
+  });
 }
 
 /** Returns the digests of an organization: of its content, and of its history. */
-export function organizationDigests(database: Database.Database, organizationId: string): [string, string] {
-  const rows = (sql: string, ...more: string[]) =>
-    database
-      .prepare<string[], unknown[]>(sql)
-      .raw()
-      .all(organizationId, ...more);
+function organizationDigests(database: Database.Database, organizationId: string): [string, string] {
+  const rows = (sql: string, ...more: string[]) => rowsOf(database, sql, organizationId, ...more);
   const runs = (columns: string) =>
     COLLECTIONS.flatMap((list) =>
       rows(
@@ -96,17 +84,13 @@ export function organizationDigests(database: Database.Database, organizationId:
   return [sha256(...content.map(line)), sha256(...history.map(line))];
 }
 
-export function manifestDigest(database: Database.Database): string {
-  const rows = (sql: string) => database.prepare<[], unknown[]>(sql).raw().all();
-  return sha256(
-    ...rows(
-      'SELECT snapshot_id, produced_at, canonical_runs, permits_rollback, permits_shrink FROM snapshot',
-    ).map(line),
-    ...rows('SELECT snapshot_id, produced_at FROM ancestors ORDER BY rowid').map(line),
-    ...rows('SELECT organization_id, name, digest, since, history_digest FROM organizations ORDER BY 1').map(
-      line,
-    ),
-  );
+function manifestDigest(database: Database.Database): string {
+  const rows = [
+    'SELECT snapshot_id, produced_at, canonical_runs, permits_rollback, permits_shrink FROM snapshot',
+    'SELECT snapshot_id, produced_at FROM ancestors ORDER BY rowid',
+    'SELECT organization_id, name, digest, since, history_digest FROM organizations ORDER BY 1',
+  ].flatMap((sql) => rowsOf(database, sql));
+  return sha256(...rows.map(line));
 }
 
 /** Updates the digests of a changed manifest, but not those of the runs. */
@@ -116,7 +100,7 @@ export function restamp(path: string): void {
   const setDigests = database.prepare(
     'UPDATE organizations SET digest = ?, history_digest = ? WHERE organization_id = ?',
   );
-  for (const id of database.prepare<[], string>('SELECT organization_id FROM organizations').pluck().all())
+  for (const [id] of rowsOf<[string]>(database, 'SELECT organization_id FROM organizations'))
     setDigests.run(...organizationDigests(database, id), id);
   database.prepare('UPDATE snapshot SET digest = ?').run(manifestDigest(database));
   database.close();
@@ -128,7 +112,7 @@ export function reseal(path: string): void {
   database.pragma('synchronous = OFF');
   database.exec('DELETE FROM runs');
   const insert = database.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)');
-  for (const run of allRuns(database)) insert.run(...run);
+  for (const run of COLLECTIONS.flatMap((list) => runsOf(database, list))) insert.run(...run);
   database.close();
   restamp(path);
 }

@@ -1,6 +1,7 @@
+import { copyFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { allRuns, manifestDigest, organizationDigests } from '../../support/digests.ts';
+import { reseal } from '../../support/digests.ts';
 import { builtFrom } from '../../support/import-folder.ts';
 import { inOrganization, minimalEvent, minimalSession } from '../../support/records.ts';
 import { SoundSnapshot } from '../../support/sound-snapshot.ts';
@@ -8,18 +9,11 @@ import { SoundSnapshot } from '../../support/sound-snapshot.ts';
 describe('The digests of a snapshot are those of docs/snapshot-format.md', () => {
   const snapshot = new SoundSnapshot();
 
+  /** Expects that the digests of a file do not change when they are computed as the document defines them. */
   function expectDigests(path: string): void {
-    const database = new Database(path, { readonly: true });
-    const rows = (sql: string) => database.prepare<[], (string | number)[]>(sql).raw().all();
-    expect(rows('SELECT * FROM runs')).to.have.deep.members(allRuns(database)).and.not.empty;
-    for (const [organizationId, ...digests] of rows(
-      'SELECT organization_id, digest, history_digest FROM organizations',
-    )) {
-      expect(organizationDigests(database, String(organizationId))).to.deep.equal(digests);
-      expect(digests.join(' ')).to.match(/^[\w-]{43} [\w-]{43}$/);
-    }
-    expect(rows('SELECT digest FROM snapshot')).to.deep.equal([[manifestDigest(database)]]);
-    database.close();
+    copyFileSync(path, `${path}.resealed`);
+    reseal(`${path}.resealed`);
+    expect(digestsIn(`${path}.resealed`)).to.deep.equal(digestsIn(path));
   }
 
   it('in a built snapshot', () => {
@@ -36,3 +30,16 @@ describe('The digests of a snapshot are those of docs/snapshot-format.md', () =>
     expectDigests(snapshot.file('odd/snapshot.sqlite'));
   });
 });
+
+/** Returns the rows of all tables that have digests. */
+function digestsIn(path: string): unknown[] {
+  const database = new Database(path, { readonly: true });
+  const rows = [
+    'SELECT * FROM runs ORDER BY organization_id, collection, first_row',
+    'SELECT * FROM organizations ORDER BY organization_id',
+    'SELECT * FROM snapshot',
+  ].map((sql) => database.prepare(sql).all());
+  database.close();
+  for (const ofTable of rows) expect(ofTable).not.to.have.length(0);
+  return rows;
+}
