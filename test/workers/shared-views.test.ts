@@ -33,14 +33,19 @@ describe('The store views of workers', () => {
     return sent;
   }
 
-  function showAll(): void {
+  function publishView(): void {
     const sent = prepareAll();
     if (sent === undefined) return;
     Atomics.store(shownVersion, 0, sent.view.version);
     for (const worker of workers) worker.dropUnused();
   }
 
-  const shown = (digest?: string) =>
+  function goLive(snapshotId: string, ...organizations: readonly string[]): void {
+    registry.swap(`${snapshotId[0]}.sqlite`, emptySnapshot(snapshotId, ...organizations));
+    publishView();
+  }
+
+  const served = (digest?: string) =>
     workers.map(({ view }) =>
       digest === undefined
         ? view.live.get('north')?.snapshotId
@@ -48,21 +53,19 @@ describe('The store views of workers', () => {
     );
 
   it('change to the next view in all workers at once', () => {
-    expect(shown()).to.deep.equal([undefined, undefined]);
-    registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
-    showAll();
-    expect(shown()).to.deep.equal(['a1', 'a1']);
+    expect(served()).to.deep.equal([undefined, undefined]);
+    goLive('a1', 'north=N1');
+    expect(served()).to.deep.equal(['a1', 'a1']);
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2'));
     const sent = prepareAll();
-    expect(shown()).to.deep.equal(['a1', 'a1']);
+    expect(served()).to.deep.equal(['a1', 'a1']);
     Atomics.store(shownVersion, 0, sent?.view.version ?? 0);
-    expect(shown()).to.deep.equal(['a2', 'a2']);
-    expect(shown('N1'), 'retained until the walks are checked').to.deep.equal(['a1', 'a1']);
+    expect(served()).to.deep.equal(['a2', 'a2']);
+    expect(served('N1'), 'retained until the walks are checked').to.deep.equal(['a1', 'a1']);
   });
 
   it('share the images and the walk marks', () => {
-    registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
-    showAll();
+    goLive('a1', 'north=N1');
     const [one, other] = workers.map((thread) => thread.view.live.get('north'));
     expect(one?.lists.events.collections).to.deep.equal(
       registry.view.live.get('north')?.lists.events.collections,
@@ -72,13 +75,13 @@ describe('The store views of workers', () => {
     noteUse(one.lists.tickets, 1);
     expect(lastUseOf(other.lists.tickets, 5000)).to.equal(1000);
     expect(lastUseOf(other.lists.orders, 5000)).to.equal(0);
-    showAll();
+    publishView();
     registry.releaseUnwalked();
-    showAll();
-    expect(shown('N1')).to.deep.equal(['a1', 'a1']);
+    publishView();
+    expect(served('N1')).to.deep.equal(['a1', 'a1']);
     registry.retainOnly([]);
-    showAll();
-    expect(shown('N1')).to.deep.equal([undefined, undefined]);
+    publishView();
+    expect(served('N1')).to.deep.equal([undefined, undefined]);
   });
 
   it('are sent each image once while it is in a view', () => {
@@ -94,31 +97,25 @@ describe('The store views of workers', () => {
   });
 
   it('are the same in a worker that starts later', () => {
-    registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
-    showAll();
+    goLive('a1', 'north=N1');
     const tickets = workers[0].view.live.get('north')?.lists.tickets;
     if (tickets !== undefined) noteUse(tickets, 1);
-    registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2'));
-    showAll();
+    goLive('a2', 'north=N2');
     const late = new WorkerStores(shownVersion);
     prepare(late, publisher.latest);
     workers.push(late);
-    expect(shown()).to.deep.equal(['a2', 'a2', 'a2']);
-    expect(shown('N1')).to.deep.equal(['a1', 'a1', 'a1']);
-    registry.swap('a.sqlite', emptySnapshot('a3', 'north=N3'));
-    showAll();
-    expect(shown()).to.deep.equal(['a3', 'a3', 'a3']);
+    expect(served()).to.deep.equal(['a2', 'a2', 'a2']);
+    expect(served('N1')).to.deep.equal(['a1', 'a1', 'a1']);
+    goLive('a3', 'north=N3');
+    expect(served()).to.deep.equal(['a3', 'a3', 'a3']);
   });
 
   it('keep the images of a view that does not change them, and with them the state of the thread', () => {
     const lists = () => workers[0].view.live.get('north')?.lists;
-    registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
-    showAll();
+    goLive('a1', 'north=N1');
     const before = lists();
-    registry.swap('b.sqlite', emptySnapshot('b1', 'south=S1'));
-    showAll();
-    registry.swap('a.sqlite', emptySnapshot('a2', 'north=N1'));
-    showAll();
+    goLive('b1', 'south=S1');
+    goLive('a2', 'north=N1');
     expect(workers[0].view.live.get('north')?.snapshotId).to.equal('a2');
     for (const list of Object.values(before ?? {})) expect(lists()?.[list.name]).to.equal(list);
   });
