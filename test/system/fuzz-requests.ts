@@ -2,15 +2,17 @@ import type { Random } from '../../scripts/sample/random.ts';
 import { OPERATIONS, type Parameter, parametersOf } from '../../src/contract/operations.ts';
 import { randomText } from '../support/oracle/texts.ts';
 import { shuffled } from '../support/random.ts';
+import { times } from '../support/records.ts';
 
 /** Random requests, from valid ones by the declared operations to bytes that are hardly HTTP. */
 
-/** A request before it is written, and thereby before it is damaged. Texts are Latin-1: one byte per character. */
+/** A request before it is written. Texts are Latin-1: one byte per character. */
 interface Draft {
   method: string;
   target: string;
   version: string;
-  headers: [name: string, value: string][];
+  /** Lines without their ends. */
+  headers: string[];
   endOfLine: string;
   body: string;
 }
@@ -36,7 +38,7 @@ export function wellFormedRequest(random: Random, authorizations: readonly strin
 /** Returns a request that is malformed, most probably, in one or several ways. */
 export function malformedRequest(random: Random, authorizations: readonly string[]): FuzzRequest {
   const draft = randomDraft(random, authorizations);
-  for (let tricks = random.between(0, 3); tricks > 0; tricks--) random.pick(TRICKS)(draft, random);
+  for (let changes = random.between(0, 3); changes > 0; changes--) malform(random, draft);
   const bytes = written(draft);
   return {
     bytes: random.chance(0.4) ? damaged(random, bytes) : bytes,
@@ -46,28 +48,26 @@ export function malformedRequest(random: Random, authorizations: readonly string
 }
 
 const words = (text: string) => text.split(' ');
+const headers = (name: string, values: readonly string[]) => values.map((value) => `${name}: ${value}`);
 
-const HEADERS: readonly (readonly [name: string, values: readonly string[]])[] = [
-  ['Service-API-Version', ['', ...words('preview preview stable 2026-10-01 2026-02-30 Preview')]],
-  ['If-None-Match', ['*', '"x"', 'W/"x", "y"', '', '"x', ','.repeat(2000), '"'.repeat(2000)]],
-  ['X-Request-Id', ['id-1', 'a b', 'x'.repeat(129), '<script>', '']],
-  ['X-Forwarded-Host', ['evil.example', '"><script>']],
-  ['Accept-Encoding', ['gzip, br, zstd', 'identity;q=0', '*']],
-  ['Range', ['bytes=0-1', 'bytes=-9,3-,x']],
-  ['Cookie', ['a=b', '='.repeat(500)]],
+const HEADERS = [
+  headers('Service-API-Version', ['', ...words('preview preview stable 2026-10-01 2026-02-30 Preview')]),
+  headers('If-None-Match', ['*', '"x"', 'W/"x", "y"', '', '"x', ','.repeat(2000), '"'.repeat(2000)]),
+  headers('X-Request-Id', ['id-1', 'a b', 'x'.repeat(129), '<script>', '']),
+  headers('X-Forwarded-Host', ['evil.example', '"><script>']),
+  headers('Accept-Encoding', ['gzip, br, zstd', 'identity;q=0', '*']),
+  headers('Range', ['bytes=0-1', 'bytes=-9,3-,x']),
+  headers('Cookie', ['a=b', '='.repeat(500)]),
 ];
 
 function randomDraft(random: Random, authorizations: readonly string[]): Draft {
-  const headers: [string, string][] = [
-    ['Host', random.pick(['x', 'api.example.org', '127.0.0.1:80'])],
-    ['Authorization', random.pick(authorizations)],
-  ];
-  for (const [name, values] of HEADERS) if (random.chance(0.2)) headers.push([name, random.pick(values)]);
+  const further = HEADERS.filter(() => random.chance(0.2)).map((lines) => random.pick(lines));
+  const host = random.pick(headers('Host', ['x', 'api.example.org', '127.0.0.1:80']));
   return {
     method: random.pick(words('GET GET GET GET HEAD OPTIONS POST DELETE')),
     target: randomTarget(random),
     version: 'HTTP/1.1',
-    headers: shuffled(random, headers),
+    headers: shuffled(random, [host, `Authorization: ${random.pick(authorizations)}`, ...further]),
     endOfLine: '\r\n',
     body: '',
   };
@@ -108,50 +108,15 @@ function randomValue(random: Random, { example, kind: { schema } }: Parameter): 
   return random.chance(0.95) ? encodeURIComponent(value) : random.pick(BROKEN_ENCODINGS);
 }
 
-type Trick = (draft: Draft, random: Random) => void;
-
-/** Replaces a part of the request line, or the line ends. */
-const replaces =
-  (part: 'method' | 'version' | 'endOfLine', values: readonly string[]): Trick =>
-  (draft, random) => {
-    draft[part] = random.pick(values);
-  };
-
-/** Adds a header, and a body that may not be what it announces. */
-const adds =
-  (names: readonly string[], values: readonly string[], bodies: readonly string[] = ['']): Trick =>
-  (draft, random) => {
-    draft.headers.push([random.pick(names), random.pick(values)]);
-    draft.body += random.pick(bodies);
-  };
-
 const METHODS = words('get GETT PUT PATCH TRACE CONNECT PRI M-SEARCH QUERY SOURCE');
 const VERSIONS = words('HTTP/1.0 HTTP/0.9 HTTP/2.0 http/1.1 HTTP/1.11 HTTP/1. HTTP/1.1\0 RTSP/1.0 ICE/1.0');
 const TARGETS = words('h:443 * /%2e%2e/ ? # http:// /v1 /openapi.json /healthz /<script>');
-/** Parts around the drafted target. */
+/** Targets around that of the draft, for which {} stands. */
 const AROUND = [
-  ...[['http://h'], ['HTTPS://u:p@h:1'], ['ftp://h'], ['/'], ['/v1/..'], ['\\']],
-  ...[
-    ['', '#f'],
-    ['', ' x'],
-    ['', '\0'],
-    ['', '\xff'],
-    ['', '\t'],
-  ],
+  ...words('http://h{} HTTPS://u:p@h:1{} ftp://h{} /{} /v1/..{} \\{} {}#f {}\0 {}\xff {}\t'),
+  '{} x',
 ];
-const NAMES = [
-  '',
-  ' ',
-  'a b',
-  'Host ',
-  '\xe9',
-  '\0',
-  '__proto__',
-  'constructor',
-  'x'.repeat(9000),
-  ':a',
-  '(a)',
-];
+const NAMES = ['', ' ', 'a b', 'Host ', 'x'.repeat(9000), ...words('\xe9 \0 __proto__ constructor :a (a)')];
 const VALUES = ['', ' ', '\0', '\x80\xff', '\t', 'a\rb', 'a\nb', 'a\r\n b', '"', 'x'.repeat(9000)];
 const HOSTS = ['', 'a b', '[::1', 'x'.repeat(300), 'x:99999', '"><script>', 'é', '\0', 'a,b', 'http://x/'];
 const CODINGS = ['', ...words('chunked xchunked identity CHUNKED \x0bchunked'), ' chunked ', 'gzip, chunked'];
@@ -163,42 +128,47 @@ const CHUNKS = [
 ];
 const AFTER = ['\r\n', '\r\n\r\n', '\0', 'GET', 'HTTP/1.1 200 OK\r\n\r\n', '\x16\x03\x01\x02'];
 
-const TRICKS: readonly Trick[] = [
-  replaces('method', [...METHODS, '', 'G\0T', 'X'.repeat(3000), ' GET', '\r\nGET', '\x16\x03\x01']),
-  replaces('version', [...VERSIONS, '', 'HTTP/1.1 ']),
-  replaces('endOfLine', ['\n', '\r', '\r\n ', '\r\r\n', '\n\r', '\0\r\n']),
-  (draft, random) => {
-    const [before, after = ''] = random.pick(AROUND);
-    const long = [`/${'a/'.repeat(4000)}`, `/v1/events?${'%'.repeat(5000)}`];
-    draft.target = random.pick(['', before + draft.target + after, random.pick(TARGETS), ...long]);
-  },
-  (draft, random) => {
-    draft.headers.push(...draft.headers.filter(() => random.chance(0.5)));
-  },
-  (draft, random) => {
-    draft.headers = draft.headers.filter(() => random.chance(0.5));
-  },
-  (draft, random) => {
-    const count = random.pick([100, 1000, 2500]);
-    for (let i = 0; i < count; i++) draft.headers.push([`a${i % 700}`, '']);
-  },
-  adds(NAMES, VALUES),
-  adds(['Host'], HOSTS),
-  adds(['Authorization'], ['', 'Bearer', 'Basic eDp5', 'Bearer \xff', 'Bearer svc:o:\0:x']),
-  adds(['Transfer-Encoding'], CODINGS, CHUNKS),
-  adds(['Content-Length'], LENGTHS, ['', 'abcde', 'abc', 'x'.repeat(70_000)]),
-  adds(['Expect'], ['100-continue', '100-Continue, x', 'tea', '']),
-  adds(['Connection'], ['close', 'upgrade', 'keep-alive, close', 'Host', 'HTTP2-Settings']),
-  adds(['Upgrade'], ['h2c', 'websocket', ''], AFTER),
+/** Malformed and rare values of each part of a request. The body may not be what the headers announce. */
+const HOSTILE = {
+  method: [...METHODS, '', 'G\0T', 'X'.repeat(3000), ' GET', '\r\nGET', '\x16\x03\x01'],
+  version: [...VERSIONS, '', 'HTTP/1.1 '],
+  endOfLine: ['\n', '\r', '\r\n ', '\r\r\n', '\n\r', '\0\r\n'],
+  body: [...CHUNKS, ...AFTER, 'abcde', 'x'.repeat(70_000)],
+};
+const HOSTILE_HEADERS = [
+  NAMES.map((name) => `${name}: x`),
+  headers('X-Value', VALUES),
+  headers('Host', HOSTS),
+  headers('Authorization', ['', 'Bearer', 'Basic eDp5', 'Bearer \xff', 'Bearer svc:o:\0:x']),
+  headers('Transfer-Encoding', CODINGS),
+  headers('Content-Length', LENGTHS),
+  headers('Expect', ['100-continue', '100-Continue, x', 'tea', '']),
+  headers('Connection', ['close', 'upgrade', 'keep-alive, close', 'Host', 'HTTP2-Settings']),
+  headers('Upgrade', ['h2c', 'websocket', '']),
 ];
 
+const PARTS = ['method', 'version', 'endOfLine', 'body', 'target', 'headers', 'headers'] as const;
+
+/** Changes a part of a request, or adds, repeats or removes headers. */
+function malform(random: Random, draft: Draft): void {
+  const part = random.pick(PARTS);
+  if (part === 'target') {
+    const long = [`/${'a/'.repeat(4000)}`, `/v1/events?${'%'.repeat(5000)}`];
+    draft.target = random.pick(['', ...TARGETS, ...AROUND, ...long]).replace('{}', () => draft.target);
+  } else if (part !== 'headers') draft[part] = random.pick(HOSTILE[part]);
+  else if (random.chance(0.1)) {
+    const count = random.pick([100, 1000, 2500]);
+    draft.headers.push(...times(count, (i) => `a${i % 700}: `));
+  } else if (random.chance(0.2)) {
+    draft.headers = draft.headers.flatMap((line) => Array<string>(random.below(3)).fill(line));
+  } else {
+    draft.headers.push(random.pick(random.pick(HOSTILE_HEADERS)));
+    if (random.chance(0.5)) draft.body = random.pick(HOSTILE.body);
+  }
+}
+
 function written({ method, target, version, headers, endOfLine, body }: Draft): Buffer {
-  const lines = [
-    `${method} ${target} ${version}`,
-    ...headers.map(([name, value]) => `${name}: ${value}`),
-    '',
-    '',
-  ];
+  const lines = [`${method} ${target} ${version}`, ...headers, '', ''];
   return Buffer.from(lines.join(endOfLine) + body, 'latin1');
 }
 

@@ -135,8 +135,7 @@ describe('A file in the snapshot folder', () => {
     alteredCopy(inFolder('pair.sqlite'), inSnapshots('pair'), asSnapshot(FIRST));
     for (const reason of EACH_BAD) publish(drafted(reason, FIRST), reason);
     renameSync(drafted('outside', FIRST), inFolder('outside.sqlite'));
-    for (const id of [...EACH_BAD, 'north', 'south', 'within'])
-      credentials.set(id, newCredential(inFolder, id));
+    for (const id of [...EACH_BAD, 'north', 'south']) credentials.set(id, newCredential(inFolder, id));
     replica = await ReplicaUnderTest.start(inFolder, { MEMORY_LIMIT_MB: '256' });
     for (const file of [...EACH_BAD, 'pair']) await isLive(file, FIRST);
 
@@ -218,14 +217,6 @@ describe('A file in the snapshot folder', () => {
     expect(detail).to.match(/^organization "south" is already served from pair\.sqlite/);
     await expectServed('south', FIRST);
     rmSync(inSnapshots('second'));
-  });
-
-  it('may be a link within the folder', async () => {
-    mkdirSync(inFolder('snapshots/..data'));
-    renameSync(drafted('within'), inFolder('snapshots/..data/within.sqlite'));
-    symlinkSync('..data/within.sqlite', inSnapshots('within'));
-    await isLive('within', next - 1);
-    await expectServed('within', next - 1);
   });
 
   describe('goes live with a permit, which covers no later file:', () => {
