@@ -1,7 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { readSnapshot } from '../support/read-snapshot.ts';
 import { Command, ROOT } from '../support/command.ts';
 import { environmentIn } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
@@ -78,22 +76,5 @@ describe('The demo', () => {
     );
     const created = sh(`"${process.execPath}" scripts/keys.ts create --organization ${organizationId}`);
     expect(created).to.include({ status: 0, stderr: '' });
-  });
-
-  it('replaces a snapshot whose records only the loader finds damaged, and damaged keys', async () => {
-    const path = inFolder('snapshots/demo.sqlite');
-    const bytes = readFileSync(path);
-    bytes[bytes.lastIndexOf('ticketId') + 12] ^= 1;
-    writeFileSync(path, bytes);
-    writeFileSync(inFolder('keys.sqlite'), 'garbage');
-    const { responses, stderr, ...third } = await runDemo();
-    const [keys, snapshot] = stderr.trimEnd().split('\n');
-    expect(keys).to.equal(`The demo replaces ${inFolder('keys.sqlite')}: it is not an SQLite database.`);
-    expect(snapshot)
-      .to.include(`The demo replaces ${path}: `)
-      .and.match(/does not match its digest.*\.$/);
-    expect(third.key).to.not.equal(key);
-    expect(Array.from(responses.values(), ({ status }) => status)).to.deep.equal([200, 200, 200]);
-    expect(readSnapshot(path).organizations).to.have.length(3);
   });
 });
