@@ -1,6 +1,7 @@
 import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
+import { times } from '../support/records.ts';
 import { type Answer, placeSample, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 
@@ -31,56 +32,38 @@ describe('A replica with a short OVERLOAD_DELAY_MS', () => {
     return statuses;
   }
 
-  describe(`and ${CONNECTIONS} requests at once`, () => {
+  it(`answers some of ${CONNECTIONS} requests at once, refuses some with 429 and Retry-After, and resets none`, async () => {
     const agent = new Agent({ keepAlive: true });
-    const answers: Answer[] = [];
-    let healthChecks: Answer[];
-
     const sendAll = (path: string) =>
-      Promise.all(Array.from({ length: CONNECTIONS }, () => replica.request(path, credential, {}, agent)));
-
-    before(async () => {
-      // Sent in one turn, each request opens a connection.
-      await sendAll('/healthz');
-      for (let round = 0; round < ROUNDS; round++) {
-        // All requests have arrived when the process continues.
-        replica.signal('SIGSTOP');
-        const sent = sendAll(PAGE);
-        const checks = Array.from({ length: 10 }, () => replica.request('/healthz', ''));
-        await delay(STALL_MS);
-        replica.signal('SIGCONT');
-        answers.push(...(await sent));
-        healthChecks = await Promise.all(checks);
-      }
-    });
-
-    after(() => {
-      agent.destroy();
-    });
-
-    it('answers some, refuses some with 429 and Retry-After, and resets none', () => {
-      const refused = answers.filter(({ status }) => status === 429);
-      const answered = answers.filter(({ status }) => status === 200);
-      expect(refused.length + answered.length).to.equal(ROUNDS * CONNECTIONS);
-      expect(refused.length).to.be.greaterThan(10);
-      expect(answered.length).to.be.greaterThan(CONNECTIONS);
-      for (const { headers, text } of refused) {
-        expect(headers['retry-after']).to.equal('1');
-        expect(text).to.include('overloaded');
-      }
-    });
-
-    it('answers health checks, and a single caller at once after it', async () => {
-      expect(healthChecks.map(({ status }) => status)).to.deep.equal(Array(10).fill(200));
-      expect(await askOneAtATime(20)).to.deep.equal(Array(20).fill(200));
-    });
-
-    it('counts the refusals, and summarizes them in the log', async () => {
-      const refused = answers.filter(({ status }) => status === 429).length;
-      await replica.waitForMetric('foyer_requests_shed_total', refused);
-      const { requests } = await replica.waitForLog({ msg: 'requests refused because of overload' });
-      expect(requests).to.be.within(1, refused);
-    });
+      Promise.all(times(CONNECTIONS, () => replica.request(path, credential, {}, agent)));
+    // Sent in one turn, each request opens a connection.
+    await sendAll('/healthz');
+    const answers: Answer[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      // All requests have arrived when the process continues.
+      replica.signal('SIGSTOP');
+      const sent = sendAll(PAGE);
+      const checks = times(10, () => replica.request('/healthz', ''));
+      await delay(STALL_MS);
+      replica.signal('SIGCONT');
+      answers.push(...(await sent));
+      for (const check of await Promise.all(checks))
+        expect(check, 'a health check').to.include({ status: 200 });
+    }
+    agent.destroy();
+    const refused = answers.filter(({ status }) => status === 429);
+    const answered = answers.filter(({ status }) => status === 200);
+    expect(refused.length + answered.length).to.equal(ROUNDS * CONNECTIONS);
+    expect(refused.length).to.be.greaterThan(10);
+    expect(answered.length).to.be.greaterThan(CONNECTIONS);
+    for (const { headers, text } of refused) {
+      expect(headers['retry-after']).to.equal('1');
+      expect(text).to.include('overloaded');
+    }
+    expect(await askOneAtATime(20), 'a single caller afterwards').to.deep.equal(Array(20).fill(200));
+    await replica.waitForMetric('foyer_requests_shed_total', refused.length);
+    const { requests } = await replica.waitForLog({ msg: 'requests refused because of overload' });
+    expect(requests).to.be.within(1, refused.length);
   });
 
   it('refuses no request of a caller that sends one at a time while the process stalls', async () => {
