@@ -2,12 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { expect } from 'chai';
-import {
-  DEPENDENT_REASONS,
-  type RefusalReason,
-  REFUSALS,
-  TRANSIENT_REASONS,
-} from '../../src/snapshot/format/refused-snapshot.ts';
+import { type RefusalReason, REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
 import {
   alteredCopy,
   asOf,
@@ -115,8 +110,6 @@ interface Refused {
   readonly detail: string;
 }
 
-const RETRIED: readonly RefusalReason[] = [...TRANSIENT_REASONS, ...DEPENDENT_REASONS];
-
 describe('A file in the snapshot folder', () => {
   const inFolder = folderForAll();
   const inSnapshots = (name: string) => inFolder(`snapshots/${name}.sqlite`);
@@ -184,22 +177,6 @@ describe('A file in the snapshot folder', () => {
       expect(listed).to.include({ reason, detail, advice: REFUSALS[reason] });
     });
   }
-
-  it('is not retried until it changes, however often the folder is polled, and counted once', async () => {
-    for (let i = 0; i < 3; i++) {
-      publish(drafted('beacon'), 'beacon');
-      await isLive('beacon', next - 1);
-    }
-    for (const reason of EACH_BAD) {
-      if (RETRIED.includes(reason)) continue;
-      const count = await replica.metric(`foyer_snapshot_refusals_total{reason="${reason}"}`);
-      expect(count, reason).to.equal(1);
-      expect(replica.linesOf({ msg: 'snapshot refused', file: `${reason}.sqlite` }), reason).to.have.length(
-        1,
-      );
-      await expectServed(reason, FIRST);
-    }
-  });
 
   it('goes live once a valid file replaces it, or its journal is removed, and leaves the list of refusals', async () => {
     publish(drafted('damaged'), 'damaged');

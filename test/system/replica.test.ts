@@ -20,41 +20,31 @@ describe('The replica process', () => {
     replica = await ReplicaUnderTest.start(inFolder, environment);
   }
 
-  /** Builds a snapshot elsewhere, and renames it into the snapshot folder. */
-  async function publish(): Promise<void> {
-    const { code } = await run('scripts/snapshot.ts', [
-      ...['build', '--input', 'data/sample', '--output', inFolder('draft.sqlite')],
-    ]);
-    expect(code).to.equal(0);
-    mkdirSync(inFolder('snapshots'), { recursive: true });
-    renameSync(inFolder('draft.sqlite'), inFolder('snapshots/sample.sqlite'));
-  }
-
   const keys = async (...command: readonly string[]) =>
     (await run('scripts/keys.ts', command, environmentIn(inFolder))).stdout;
-
-  async function createKey(): Promise<string> {
-    const printed = await keys('create', '--organization', SAMPLE_ORGANIZATION);
-    return printed.trim().split('\n').at(-1) ?? '';
-  }
 
   afterEach(() => {
     replica.signal('SIGKILL');
   });
 
   it('runs without data and keys, and serves both when they appear, until the key is revoked', async () => {
-    await start({ SNAPSHOT_DIR: inFolder('snapshots') });
+    await start();
     rmSync(inFolder('snapshots'), { recursive: true });
     const early = await replica.request('/v1/events', 'svc:o:any:thing');
     expect(early).to.include({ status: 429 });
     expect(Number(early.headers['retry-after'])).to.be.at.least(1);
     expect(early.text).to.match(/not ready/);
 
-    await publish();
+    const draft = inFolder('draft.sqlite');
+    const build = ['build', '--input', 'data/sample', '--output', draft];
+    expect(await run('scripts/snapshot.ts', build)).to.include({ code: 0 });
+    mkdirSync(inFolder('snapshots'));
+    renameSync(draft, inFolder('snapshots/sample.sqlite'));
     await replica.waitForLog({ msg: 'snapshot live' });
     expect((await replica.request('/v1/events', 'svc:o:any:thing')).text).to.match(/"detail":".*keys/);
 
-    const credential = await createKey();
+    const created = await keys('create', '--organization', SAMPLE_ORGANIZATION);
+    const credential = created.trim().split('\n').at(-1) ?? '';
     await replica.waitForLog({ msg: 'keys live', validKeys: 1 });
     const { status, text } = await replica.request('/v1/tickets?perPage=2', credential);
     expect(status).to.equal(200);
@@ -71,28 +61,6 @@ describe('The replica process', () => {
     expect(await replica.ended).to.include({ code: 0, signal: null, stderr: '' });
     expect(replica.linesOf({ msg: 'stopped' })).to.have.length(1);
     expect(replica.stdout, 'no secret is logged').not.to.include(credential.split(':')[3]);
-  });
-
-  it('keeps the live snapshot when its file is removed or invalid, and loads the next valid one', async () => {
-    await publish();
-    const credential = await createKey();
-    await start();
-    await replica.waitForLog({ msg: 'keys live' });
-    const { snapshotId: first } = await replica.waitForLog({ msg: 'snapshot live' });
-    const live = async () => (await replica.request('/v1/events', credential)).headers['service-snapshot-id'];
-
-    renameSync(inFolder('snapshots/sample.sqlite'), inFolder('away'));
-    await replica.waitForLog({ msg: 'snapshot file is gone; its organizations stay live' });
-    expect(await live()).to.equal(first);
-    mkdirSync(inFolder('snapshots/sample.sqlite'));
-    await replica.waitForLog({ msg: 'snapshot refused' });
-    expect(await live()).to.equal(first);
-    rmSync(inFolder('snapshots/sample.sqlite'), { recursive: true });
-    const seen = replica.log.length;
-    await publish();
-    const { snapshotId: second } = await replica.waitForLog({ msg: 'snapshot live' }, seen);
-    expect(await live()).to.equal(second);
-    expect(second).not.to.equal(first);
   });
 
   it('reports every invalid environment variable, and does not start', async () => {
