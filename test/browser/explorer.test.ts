@@ -108,6 +108,24 @@ describe('The explorer', () => {
     });
   });
 
+  it('sends no request when it is drawn again', async () => {
+    const [event] = await recordsOf('/v1/events?perPage=1');
+    await explore({ place: `#/events/${(event as Event).id}` }, async (page) => {
+      await page.locator('time-chart canvas').waitFor();
+      const sent: string[] = [];
+      page.on('request', (request) => sent.push(request.url()));
+      await page.getByRole('button', { name: 'Per day' }).click();
+      await page.getByText('Sales as a table').click();
+      await page.locator('.as-table tbody tr').first().waitFor();
+      await page.locator('[aria-controls="request-details"]').click();
+      await page.getByLabel('Show the key').check();
+      await page.getByText('Bearer svc:o:').waitFor();
+      await page.setViewportSize({ width: 390, height: 800 });
+      await page.evaluate('new Promise(requestAnimationFrame)');
+      expect(sent).to.deep.equal([]);
+    });
+  });
+
   it('shows options under their base ticket, and the content of bundles', async () => {
     const tickets = (await recordsOf('/v1/catalog/offers?type=TICKET&perPage=100')) as TicketOffer[];
     const withOptions = tickets.find(({ optionOffers }) => optionOffers.length > 0);
