@@ -5,7 +5,7 @@ import { OPERATIONS } from './generated/operations.ts';
 import { Progress } from './progress.ts';
 import { refusal } from './refusal.ts';
 
-/** The transport sends requests, repeats them as far as that helps, and makes errors of refusals. */
+/** The transport sends requests, repeats them as far as that helps, and turns refusals into errors. */
 
 export interface ClientOptions {
   /** URL of the service, such as `https://tickets.example.org`. Requests go to no other address. */

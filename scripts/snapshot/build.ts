@@ -200,7 +200,7 @@ function notesOn({ output, base, report }: Build): string[] {
       notes.push(`deletions of records that it does not have: ${count(changes.withoutRecord)}`);
     notes.push(`runs: ${count(changes.runs.copied)} copied, ${count(changes.runs.written)} written`);
   }
-  if (history === undefined) notes.push('history: begins anew, so that every integrator copies all records');
+  if (history === undefined) notes.push('history: starts over, so that every integrator copies all records');
   else {
     const { snapshots, changed, deleted } = history;
     notes.push(

@@ -20,7 +20,7 @@ interface PublishChoices {
 }
 
 const NO_DESCENDANT =
-  'the snapshot does not descend from the one that it replaces, so integrators copy all records anew';
+  'the snapshot does not descend from the one that it replaces, so integrators copy all records again';
 const DESCEND = '; build the next one with --base or --previous';
 
 export function addPublish(program: Command): void {

@@ -27,7 +27,7 @@ export class Progress implements Disposable {
   constructor(output: Output = process.stderr, now = () => performance.now()) {
     this.#output = output;
     this.#now = now;
-    // A dumb terminal cannot draw a line anew.
+    // A dumb terminal cannot redraw a line.
     this.#isTerminal = output.isTTY && process.env['TERM'] !== 'dumb';
     this.#stepBegan = now();
     this.#shownAt = this.#isTerminal ? -Infinity : this.#stepBegan;

@@ -10,7 +10,7 @@ import { SnapshotContent } from '../snapshot-content.ts';
 /** Least requests a second, as a multiple of those of plain pages. */
 const REACH = 0.5;
 const LARGE_PAGE = 100;
-/** Rate of the pages that are requested beside tickets, as a share of the peak of plain pages. */
+/** Rate of the pages that are requested with tickets, as a share of the peak of plain pages. */
 const SHARE_OF_PEAK = 0.2;
 const TICKETS_PER_SECOND = 1000;
 
@@ -66,7 +66,7 @@ async function measureOthers(
   await using ticketLoad = new LoadGenerator(context.options.signal);
   const plain = pages(content, LARGE_PAGE);
   const ticketTargets = tickets(content);
-  const p99Beside = async (targets: readonly Target[]): Promise<number> => {
+  const p99With = async (targets: readonly Target[]): Promise<number> => {
     const measure = (generator: LoadGenerator, requested: readonly Target[], perSecond: number) =>
       generator.measure(
         { ...replica.traffic(requested), perSecond, connections: CONNECTIONS / 2 },
@@ -79,13 +79,13 @@ async function measureOthers(
     return p99Ms;
   };
   return ratioRow({
-    name: `ticket p99 beside pages of ${LARGE_PAGE} in gzip, against plain`,
+    name: `ticket p99 with pages of ${LARGE_PAGE} in gzip, against plain`,
     note: `${pagesPerSecond} pages and ${TICKETS_PER_SECOND} tickets a second`,
     unit: 'ms',
     reach: { atMost: 2 },
-    pairs: await context.rounds('tickets beside compressed pages', async () => {
-      const beside = await p99Beside(plain);
-      return [await p99Beside(accepting('gzip', plain)), beside];
+    pairs: await context.rounds('tickets with compressed pages', async () => {
+      const uncompressed = await p99With(plain);
+      return [await p99With(accepting('gzip', plain)), uncompressed];
     }),
   });
 }

@@ -46,7 +46,7 @@ export async function measureStreams(context: BenchContext): Promise<Row[]> {
   const perSecond = Math.round(peak.perSecond * SHARE_OF_PEAK);
   const p99 = async () =>
     (await generator.measure({ ...traffic, perSecond, connections: CONNECTIONS }, seconds)).p99Ms;
-  const besides = await context.rounds('requests beside streams', async () => {
+  const during = await context.rounds('requests during streams', async () => {
     const alone = await p99();
     using reader = new StreamReader(stream, STREAMS);
     return { pair: [await p99(), alone] as const, rate: reader.megabytesPerSecond };
@@ -60,13 +60,13 @@ export async function measureStreams(context: BenchContext): Promise<Row[]> {
       pairs: rates,
     }),
     ratioRow({
-      name: 'request p99 beside two streams',
+      name: 'request p99 during two streams',
       note:
         `the latter without streams; ${perSecond} requests a second for ${MIXED_TRAFFIC}; the streams are read at ` +
-        format(median(besides.map(({ rate }) => rate)), 'MB/s'),
+        format(median(during.map(({ rate }) => rate)), 'MB/s'),
       unit: 'ms',
       reach: { atMost: 2 },
-      pairs: besides.map(({ pair }) => pair),
+      pairs: during.map(({ pair }) => pair),
     }),
   ];
 }

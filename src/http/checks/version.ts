@@ -58,7 +58,7 @@ export function versionResolver(releases: readonly Release[]): VersionResolver {
     const { latest, end, ...selected } = selectVersion(header, releases, today);
     const headers = [VERSION_HEADER, selected.name, LATEST_VERSION_HEADER, latest];
     const version = { ...selected, headers, endHeaders: headersOfEnd(end) };
-    // Clients can send other values without end.
+    // Clients can send any number of other values.
     if (header === undefined || header === version.name) kept.set(header, version);
     return version;
   };

@@ -281,7 +281,7 @@ function checkRuns(organizations: readonly ManifestOrganization[], fileBytes: nu
 function checkRunTables(database: Database.Database, organizations: readonly ManifestOrganization[]): void {
   for (const { name, table } of COLLECTIONS) {
     const declared = organizations.reduce((sum, { runs }) => sum + runs[name].length, 0);
-    // A damaged tree could have rows without end.
+    // A damaged tree could have an endless number of rows.
     const found = database
       .prepare<[number], number>(`SELECT count(*) FROM (SELECT 1 FROM ${table} LIMIT ?)`)
       .pluck()
