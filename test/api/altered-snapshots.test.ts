@@ -15,7 +15,7 @@ import { type Body, TestApi } from '../support/test-api.ts';
 
 const SEED = 466_121;
 const SNAPSHOTS = byDepth({ short: 40, deep: 3000 });
-/** Values with and without a match, by parameter. */
+/** Values with and without a match, by parameter. Of others, the example is requested. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   perPage: ['1', '3', '100'],
   page: ['1', '2'],
@@ -116,8 +116,9 @@ describe(`A snapshot whose content was altered under matching digests (seed ${SE
 /** Returns targets with each value of each parameter, and with some random combinations. */
 function listTargets({ path, parameters, pathParameter }: ListOperation, random: Random): string[] {
   const base = pathParameter === undefined ? path : path.replace(/\{\w+\}/, 'evt_1');
-  const pairs = parameters.flatMap(({ name, role }) => {
-    const values = role.is === 'bound' ? [INSTANT] : (VALUES[name] ?? []);
+  const pairs = parameters.flatMap(({ name, role, example }) => {
+    const fallback = example === undefined ? [] : [example];
+    const values = role.is === 'bound' ? [INSTANT] : (VALUES[name] ?? fallback);
     return values.map((value) => [name, value] as const);
   });
   const combinations = Array.from({ length: 6 }, () => pairs.filter(() => random.chance(0.3)));

@@ -64,7 +64,7 @@ describe('The snapshot reader', () => {
       withPragma('application_id = -1'),
       otherApplication('0xffffffff'),
     ],
-    ...[-1, 0, FORMAT_VERSION + 1, 7].map(
+    ...[-1, 0, FORMAT_VERSION + 1, FORMAT_VERSION + 6].map(
       (version) =>
         [
           `format ${version}`,

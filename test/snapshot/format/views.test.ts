@@ -116,3 +116,12 @@ describe('The views of a snapshot', () => {
     expect(readHistory(path).changed).to.deep.equal(byCollection(() => 0));
   });
 });
+
+describe('The layout of a collection', () => {
+  it('has each index in one pair at most', () => {
+    for (const { name, composites } of COLLECTIONS) {
+      const paired = composites.flat();
+      expect(new Set(paired), name).to.have.lengthOf(paired.length);
+    }
+  });
+});
