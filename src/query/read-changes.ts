@@ -3,8 +3,8 @@ import { lowerInstantBound } from '../store/index/row-sets.ts';
 import type { Int64s, Row } from '../store/memory/shared-arrays.ts';
 import { listOf, type OrganizationImage } from '../store/organization-image.ts';
 import { firstValueOf, recordAt } from '../store/records.ts';
-import { Chunk, CHUNK_BYTES } from './read-lines.ts';
-import { eventSegments } from './read-page.ts';
+import { CHUNK_BYTES, chunkJoiner } from './read-lines.ts';
+import { recordSegments } from './read-page.ts';
 
 type SelectedChanges = ReturnType<typeof selectChanges>[number];
 
@@ -42,18 +42,18 @@ export function* readChanges(
   now: number,
   isSent: () => boolean,
 ): Generator<Buffer> {
-  const chunk = new Chunk(isSent);
+  const join = chunkJoiner(isSent);
   let pieces: Buffer[] = [Buffer.from(firstLine)];
   let bytes = 0;
   for (const line of linesOf(selected, now)) {
     for (const piece of line) bytes += piece.length;
     pieces.push(...line);
     if (bytes < CHUNK_BYTES) continue;
-    yield chunk.join(pieces);
+    yield join(pieces);
     pieces = [];
     bytes = 0;
   }
-  yield chunk.join([...pieces, Buffer.from(lastLine)]);
+  yield join([...pieces, Buffer.from(lastLine)]);
 }
 
 const RECORD = Buffer.from(',"record":');
@@ -73,12 +73,10 @@ function* linesOf(selected: readonly SelectedChanges[], now: number): Generator<
   }
   for (const { collection, list, rows, count } of selected) {
     const start = lineStart('put', collection);
-    const { records } = list.collections[collection];
     for (let i = 0; i < count; i++) {
       const row: Row = rows === undefined ? i : rows[i];
-      const record = recordAt(records, row);
-      const segments = collection === 'events' ? eventSegments(list, row, now) : [record];
-      const ids = [firstValueOf(record)];
+      const segments = recordSegments(list, { collection }, row, now);
+      const ids = [firstValueOf(segments[0])];
       if (collection === 'sessions') {
         const event = recordAt(list.collections['events'].records, list.schedule.eventOf[row]);
         ids.push(EVENT_ID, firstValueOf(event));

@@ -55,8 +55,7 @@ export function readRecord(
 ): readonly Buffer[] | undefined {
   const { ids, records } = list.collections[collection];
   const row = findRow(ids, records, id);
-  if (row < 0) return undefined;
-  return collection === 'events' ? eventSegments(list, row, now) : [recordAt(records, row)];
+  return row < 0 ? undefined : recordSegments(list, { collection }, row, now);
 }
 
 /**
@@ -84,7 +83,7 @@ function readRows(
   const segments: Buffer[] = [];
   for (const row of rowsAt(selection, start, end)) {
     if (segments.length > 0) segments.push(SEPARATOR);
-    segments.push(...servedSegments(list, plan, row, now));
+    segments.push(...recordSegments(list, plan, row, now));
   }
   return segments;
 }
@@ -94,22 +93,18 @@ export function isServedAsStored({ collection, view }: Plan): boolean {
   return collection !== 'events' && view === undefined;
 }
 
-/** Reads a record that is not served as it is stored, in segments. */
-export function servedSegments(
-  list: ListImage,
-  { collection, view }: Plan,
+/** Reads a record in segments. The first one begins with the id. */
+export function recordSegments(
+  { collections, schedule }: ListImage,
+  { collection, view }: Pick<Plan, 'collection' | 'view'>,
   row: Row,
   now: number,
 ): readonly Buffer[] {
-  if (view === undefined) return eventSegments(list, row, now);
-  return offerSegments(recordAt(list.collections[collection].records, row), view);
-}
-
-/** Reads an event. Its record is stored without the fields of the next session, which depend on the time. */
-export function eventSegments(list: ListImage, event: Row, now: number): [Buffer, Buffer] {
-  const { collections, schedule } = list;
-  const record = recordAt(collections['events'].records, event);
-  const next = nextSessionsOf(schedule).of(event, now);
+  const record = recordAt(collections[collection].records, row);
+  if (view !== undefined) return offerSegments(record, view);
+  if (collection !== 'events') return [record];
+  // An event is stored without the fields of the next session, which depend on the time.
+  const next = nextSessionsOf(schedule).of(row, now);
   const nextFields = next < 0 ? NO_NEXT_SESSION : recordAt(schedule.nextFields, next);
   return [record.subarray(0, -1), nextFields];
 }
