@@ -23,7 +23,7 @@ import { sectionOf, type StoreView } from '../store/registry/store-view.ts';
 import { authenticate, checkAvailability, storesOf } from './checks/authenticate.ts';
 import { OVERLOADED } from './checks/overload.ts';
 import { countStream, RateLimit } from './checks/key-limits.ts';
-import { Arrivals, type Pins } from './checks/pin.ts';
+import type { Pins } from './checks/pin.ts';
 import { ignoredParameters, parseQuery } from './checks/query.ts';
 import type { RefusalBudget } from './checks/refusal-budget.ts';
 import { checkVersion, headersOfEnd, versionResolver } from './checks/version.ts';
@@ -70,8 +70,6 @@ export interface Dependencies {
   readonly counts: OpenCounts;
   readonly refusals: RefusalBudget;
   readonly pins: Pins;
-  /** The snapshots of tokens; by default for `changesWaitSeconds`. */
-  readonly arrivals?: Arrivals;
   /** Notes that the valid key of a slot was used at a time, in milliseconds since the epoch. */
   readonly noteUse: (slot: number, now: number) => void;
   readonly log: Logger;
@@ -97,11 +95,8 @@ const ONE_HOST_NEEDED = new Problem(400, 'An HTTP/1.1 request must have one Host
 export function createApi(dependencies: Dependencies): Api {
   const { config, overload, clock, stores, keys, operations } = dependencies;
   const { counts, refusals, pins, noteUse, log } = dependencies;
-  const { arrivals = new Arrivals(config.changesWaitSeconds * 1000) } = dependencies;
   const rateLimit = new RateLimit(config.rateLimitPerMinute, dependencies.hits, log);
   const compression = new Compression(config.compression);
-  // With its type, so that a call narrows the store.
-  const refusePin: Pins['refuse'] = (...link) => pins.refuse(...link);
   const resolveVersion = versionResolver(dependencies.releases);
   const app = express()
     .disable('x-powered-by')
@@ -147,7 +142,7 @@ export function createApi(dependencies: Dependencies): Api {
       operation.kind === 'list' ? operation.parameters.filter(({ role }) => cutsOffers(role)) : [];
     const reads =
       operation.kind === 'changes'
-        ? { changes: changesReader(operation, arrivals) }
+        ? { changes: changesReader(operation, pins, config.changesWaitSeconds * 1000) }
         : { list: listOf(operation.collection), readerFor: readersOf(operation) };
 
     return (request, response, next) => {
@@ -184,7 +179,7 @@ export function createApi(dependencies: Dependencies): Api {
       const section = pin === undefined ? sectionOf(stored.live, reads.list) : stored.find(reads.list, pin);
       // 400: the content of the link is gone, with all violations of the query · 429: it may not be loaded yet
       if (section === undefined)
-        refusePin(context, caller.organizationId, reads.list, query, reader.readQuery);
+        throw pins.refusal(context, caller.organizationId, reads.list, query, reader.readQuery);
       const { image } = section;
       if (image !== stored.live.lists[reads.list]) context.pin = 'retained';
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { Arrivals } from '../../src/http/checks/pin.ts';
+import { Pins } from '../../src/http/checks/pin.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
+import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { builtFrom } from '../support/import-folder.ts';
 import { SMALL_IMPORT } from '../support/small-import.ts';
@@ -43,8 +44,8 @@ describe(CHANGES, () => {
   let stores: StoreRegistry;
   /** Milliseconds of the monotonic clock. */
   let now = 0;
-  const arrivals = new Arrivals(WAIT_MS, () => now);
-  const given = givenApi(() => ({ stores: () => stores.view, arrivals }));
+  const pins = new Pins(newServedDigests(), () => now);
+  const given = givenApi(() => ({ stores: () => stores.view, pins }));
 
   before(async () => {
     snapshots = await buildTwo();

@@ -30,7 +30,8 @@ const NOT_LOADED = new Problem(
 export class Pins {
   readonly #served: ServedDigests;
   readonly #clock: () => number;
-  readonly #arrivals: Arrivals;
+  /** By organization, then by name: time of the first request. The oldest are first, and are evicted first. */
+  readonly #firstRequests = new Map<string, Map<string, number>>();
 
   /**
    * @param served of `newServedDigests`, shared by all threads
@@ -39,7 +40,6 @@ export class Pins {
   constructor(served: ServedDigests, clock = monotonicNow) {
     this.#served = served;
     this.#clock = clock;
-    this.#arrivals = new Arrivals(LOAD_WAIT_MS, clock);
   }
 
   /** Notes that a response leads to a further request of a section. */
@@ -48,40 +48,28 @@ export class Pins {
   }
 
   /**
-   * Refuses a request whose pin is neither that of the live list nor of a retained one.
-   * @throws Problem 400 with all violations of the query, or 429 if the query is valid and its content may arrive
+   * Returns the refusal of a request whose pin is neither that of the live list nor of a retained one: 429 if its
+   * content may arrive, 400 otherwise.
+   * @throws Problem 400 with all violations of an invalid query
    */
-  refuse(
+  refusal(
     context: RequestContext,
     organizationId: string,
     list: ListName,
     query: Query,
     read: QueryReader,
-  ): never {
+  ): Problem {
     const pin = query.get(CONTENT_DIGEST_PARAMETER)?.at(0) ?? '';
     const violation = { loc: `query.${CONTENT_DIGEST_PARAMETER}`, input: pin, ctx: GONE };
     const isServed = wasServed(this.#served, keyOf(organizationId, { name: list, digest: pin }));
     if (isServed) context.pin = 'gone';
     read(query, isServed ? [violation] : []);
-    context.pin = this.#arrivals.mayArrive(organizationId, pin) ? 'not-loaded' : 'gone';
-    throw context.pin === 'gone' ? invalidQuery([violation]) : NOT_LOADED;
-  }
-}
-
-/** Data that another replica has, and that this one may load: for a time after the first request for it. */
-export class Arrivals {
-  readonly #waitMs: number;
-  readonly #clock: () => number;
-  /** By organization, then by name: time of the first request. The oldest are first, and are evicted first. */
-  readonly #firstRequests = new Map<string, Map<string, number>>();
-
-  /** @param clock milliseconds of the monotonic clock */
-  constructor(waitMs: number, clock = monotonicNow) {
-    this.#waitMs = waitMs;
-    this.#clock = clock;
+    context.pin = this.mayArrive(organizationId, pin, LOAD_WAIT_MS) ? 'not-loaded' : 'gone';
+    return context.pin === 'gone' ? invalidQuery([violation]) : NOT_LOADED;
   }
 
-  mayArrive(organizationId: string, name: string): boolean {
+  /** Returns whether this replica may load data that another one has: for a time after the first request for it. */
+  mayArrive(organizationId: string, name: string, waitMs: number): boolean {
     const names = keptValue(
       this.#firstRequests,
       organizationId,
@@ -89,7 +77,7 @@ export class Arrivals {
       MAX_ORGANIZATIONS,
     );
     const now = this.#clock();
-    return now - keptValue(names, name, now, MAX_NAMES) < this.#waitMs;
+    return now - keptValue(names, name, now, MAX_NAMES) < waitMs;
   }
 }
 

@@ -3,7 +3,7 @@ import { COLLECTION_NAMES } from '../../contract/resources.ts';
 import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
 import { readChanges, selectChanges } from '../../query/read-changes.ts';
 import { descendsFrom, type OrganizationStore, UUID } from '../../store/organization-image.ts';
-import type { Arrivals } from '../checks/pin.ts';
+import type { Pins } from '../checks/pin.ts';
 import { type Query, queryReader } from '../checks/query.ts';
 import { retryLater } from '../response/problem.ts';
 import type { FoundLines } from './records.ts';
@@ -12,9 +12,9 @@ const NOT_LOADED = retryLater('not-ready', 'The snapshot of the token is not loa
 
 /**
  * Creates the reader of changes, as lines.
- * @param arrivals for the snapshots of tokens
+ * @param waitMs time for which the snapshot of a token may still be loaded, since it was first requested
  */
-export function changesReader(operation: ChangesOperation, arrivals: Arrivals) {
+export function changesReader(operation: ChangesOperation, pins: Pins, waitMs: number) {
   const { since } = operation;
   const readQuery = queryReader(parametersOf(operation));
 
@@ -61,7 +61,7 @@ export function changesReader(operation: ChangesOperation, arrivals: Arrivals) {
     if (instant === undefined) return undefined;
     if (descendsFrom(history, [snapshotId, instant])) return instant;
     // Another replica may have loaded the snapshot before this one. After a rollback, it does not come back by itself.
-    if (instant > latestInstant && arrivals.mayArrive(owner, snapshotId)) throw NOT_LOADED;
+    if (instant > latestInstant && pins.mayArrive(owner, snapshotId, waitMs)) throw NOT_LOADED;
     return undefined;
   }
 }
