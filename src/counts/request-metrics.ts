@@ -84,15 +84,16 @@ function observe(histogram: Float64Array, bounds: readonly number[], value: numb
   histogram[bounds.length + 1] += value;
 }
 
+/** One that the HTTP parser rejected has a status only. */
 export interface AnsweredRequest {
-  /** Id of the operation; undefined when no route matches. */
-  readonly operation: string | undefined;
   readonly status: number;
-  readonly version: Version | undefined;
-  readonly retryReason: RetryReason | undefined;
-  readonly pin: PinOutcome | undefined;
+  /** Id of the operation; undefined when no route matches. */
+  readonly operation?: string | undefined;
+  readonly version?: Version | undefined;
+  readonly retryReason?: RetryReason | undefined;
+  readonly pin?: PinOutcome | undefined;
   /** Undefined for a stream, whose duration depends on its client. */
-  readonly seconds: number | undefined;
+  readonly seconds?: number | undefined;
 }
 
 /** The metrics of one worker. The worker writes them; other threads read them through the buffer. */
@@ -116,11 +117,6 @@ export class RequestMetrics {
     if (retryReason !== undefined) this.#slots[RETRIES + RETRY_REASONS.indexOf(retryReason)]++;
     if (pin !== undefined) this.#slots[PINS + PIN_OUTCOMES.indexOf(pin)]++;
     if (seconds !== undefined) observe(this.#durations[index], DURATION_BOUNDS, seconds);
-  }
-
-  /** Counts a request that the HTTP parser rejected. It has no operation, version or duration. */
-  countUnparsed(status: number): void {
-    this.#slots[requestSlot(OTHER_OPERATION, STATUS_INDEX[status], versionIndex(undefined))]++;
   }
 
   countEndedConnection(reason: EndReason): void {

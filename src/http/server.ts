@@ -85,8 +85,8 @@ export function createServer({ app, arrive }: Api, dependencies: ServerDependenc
       const { problem, isLogged } = refusals.apply(refused, connection.socket.remoteAddress ?? '');
       const requestId = randomUUID();
       const { headers, endHeaders } = resolveVersion(undefined, clock());
-      metrics.countUnparsed(problem.status);
       const { status, body } = problem;
+      metrics.countRequest({ status });
       if (isLogged) log.info({ requestId, status, bytes: body.length }, 'request');
       if (problem !== refused) connections.suspect(connection);
       return unparsedResponse(problem, requestId, [...headers, ...endHeaders]);

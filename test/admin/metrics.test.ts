@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { metricsText } from '../../src/admin/prometheus.ts';
-import { type AnsweredRequest, RequestMetrics } from '../../src/counts/request-metrics.ts';
+import { RequestMetrics } from '../../src/counts/request-metrics.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
 import { emptyImage } from '../support/empty-image.ts';
 import {
@@ -14,10 +14,7 @@ import {
 } from '../support/admin-operations.ts';
 import { noteUse } from '../../src/store/organization-image.ts';
 
-const ANSWERED: AnsweredRequest = {
-  ...{ operation: 'listOrders', status: 200, version: 'stable', seconds: 0.003 },
-  ...{ retryReason: undefined, pin: undefined },
-};
+const ANSWERED = { operation: 'listOrders', status: 200, version: 'stable', seconds: 0.003 };
 /** A load of a snapshot, without its outcome. */
 const LOAD = { file: 'a.sqlite', startedAt: new Date(NOW).toISOString(), durationMs: 1 };
 
@@ -62,7 +59,7 @@ describe('The metrics', () => {
     operations.metrics.countRequest(request);
     second.countRequest(request);
     second.countRequest({ ...request, version: '2026-10-01' });
-    second.countUnparsed(431);
+    second.countRequest({ status: 431 });
     expect(await samplesOf('foyer_requests_total')).to.deep.equal({
       'foyer_requests_total{operation="getTicket",status="200",version="stable"}': 2,
       'foyer_requests_total{operation="getTicket",status="200",version="upcoming"}': 1,

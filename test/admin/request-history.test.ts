@@ -24,7 +24,7 @@ const interval = fc.record({
 /** Starts a history of two workers, whose samples the test takes. A request before it does not count. */
 function startHistory() {
   const workers = [new RequestMetrics(), new RequestMetrics()];
-  workers[0].countUnparsed(400);
+  workers[0].countRequest({ status: 400 });
   let monotonicNow = 5000;
   const history = new RequestHistory(
     () => sumMetrics(workers),
@@ -33,9 +33,8 @@ function startHistory() {
   history.stop();
   return {
     workers,
-    answer: ({ worker, operation, status, seconds }: Request) => {
-      const rest = { version: undefined, retryReason: undefined, pin: undefined };
-      workers[worker].countRequest({ operation, status, seconds, ...rest });
+    answer: ({ worker, ...answered }: Request) => {
+      workers[worker].countRequest(answered);
     },
     sampleAfter: (milliseconds: number) => {
       monotonicNow += milliseconds;

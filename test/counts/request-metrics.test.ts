@@ -70,7 +70,7 @@ describe('The request metrics', () => {
               for (const reason of [retryReason, pin]) if (reason !== undefined) expected.add(reason);
               expected.observe(label, taken, durationBounds);
             } else if ('refusal' in each) {
-              metrics.countUnparsed(each.refusal);
+              metrics.countRequest({ status: each.refusal });
               expected.add(`other ${each.refusal === 418 ? 'other' : each.refusal} none`);
             } else {
               metrics.observeDelay(each.delay);
@@ -97,8 +97,7 @@ describe('The request metrics', () => {
 
   it('are readable by another thread through their buffer', () => {
     const metrics = new RequestMetrics();
-    const noReason = { retryReason: undefined, pin: undefined };
-    metrics.countRequest({ operation: 'getTicket', status: 200, version: 'stable', seconds: 1, ...noReason });
+    metrics.countRequest({ operation: 'getTicket', status: 200, version: 'stable', seconds: 1 });
     const { requests } = sumMetrics([new RequestMetrics(metrics.buffer)]);
     expect(requests).to.deep.equal([{ operation: 'getTicket', status: '200', version: 'stable', count: 1 }]);
   });
