@@ -18,7 +18,6 @@ import {
   TIMESTAMP_PATTERN,
   UTC_TIMESTAMP_PATTERN,
 } from '../timestamp.ts';
-import { changeSchemas } from './changes.ts';
 import {
   PUBLIC_PATHS,
   PUBLIC_RESPONSES,
@@ -27,11 +26,12 @@ import {
   type PublicPathName,
 } from './public-paths.ts';
 import {
+  changeSchemas,
   closedObject,
   componentRef,
-  found,
   foundChanges,
   foundList,
+  foundRecord,
   pageSchema,
   PROBLEM_SCHEMAS,
   RESPONSE_HEADERS,
@@ -178,9 +178,7 @@ function responsesOf(operation: Operation): Schema {
 function foundRecords({ kind, collection }: Exclude<Operation, ChangesOperation>): Schema {
   const { name, variants } = RESOURCES[collection];
   const [fields] = Object.values(variants);
-  const example = exampleOf(fields);
-  if (kind === 'list') return foundList(name, example);
-  return found('The record.', componentRef('schemas', name), example);
+  return (kind === 'list' ? foundList : foundRecord)(name, exampleOf(fields));
 }
 
 function pathParameterObject({ name, description, example }: PathParameter): Schema {

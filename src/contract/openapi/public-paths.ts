@@ -4,9 +4,11 @@ import {
   closedObject,
   componentRef,
   headerRefs,
-  problemContent,
+  jsonContent,
+  response,
   RESPONSE_HEADERS,
   type ResponseHeaderName,
+  SHARED_RESPONSES,
 } from './responses.ts';
 
 /** The paths that need no key, have no version, and return no data. A configuration serves some of them. */
@@ -18,17 +20,19 @@ export const PUBLIC_PATHS = {
   explorer: '/explorer',
 } as const;
 
+export const SERVICE = { name: 'Foyer', description: 'Event ticketing read API' } as const;
+
 export type PublicPathName = keyof typeof PUBLIC_PATHS;
 
 interface PublicPath {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  readonly content: Readonly<Record<string, Schema>>;
+  readonly content: Schema;
   /** Whether responses are compressed, and have a tag. */
-  readonly isDocument: boolean;
+  readonly isDocument?: true;
   /** Whether a browser may be redirected to a page. */
-  readonly redirects?: boolean;
+  readonly redirects?: true;
 }
 
 const DESCRIPTIONS: Readonly<Record<PublicPathName, PublicPath>> = {
@@ -37,32 +41,22 @@ const DESCRIPTIONS: Readonly<Record<PublicPathName, PublicPath>> = {
     summary: 'List the public paths',
     description:
       'Returns the name of the service, and the addresses of its documents. A browser is redirected to the explorer where it is served.',
-    content: {
-      [JSON_TYPE]: {
-        schema: { type: 'object', additionalProperties: { type: 'string' } },
-        example: {
-          name: 'Foyer',
-          description: 'Event ticketing read API',
-          docs: PUBLIC_PATHS.docs,
-          openapi: PUBLIC_PATHS.openApi,
-          health: PUBLIC_PATHS.health,
-        },
+    content: jsonContent(
+      { type: 'object', additionalProperties: { type: 'string' } },
+      {
+        ...SERVICE,
+        docs: PUBLIC_PATHS.docs,
+        openapi: PUBLIC_PATHS.openApi,
+        health: PUBLIC_PATHS.health,
       },
-    },
-    isDocument: false,
+    ),
     redirects: true,
   },
   health: {
     operationId: 'getHealth',
     summary: 'Check the health',
     description: 'Reports that the process responds, for load balancers.',
-    content: {
-      [JSON_TYPE]: {
-        schema: closedObject({ status: { type: 'string' } }),
-        example: { status: 'ok' },
-      },
-    },
-    isDocument: false,
+    content: jsonContent(closedObject({ status: { type: 'string' } }), { status: 'ok' }),
   },
   openApi: {
     operationId: 'getOpenApiDocument',
@@ -89,9 +83,9 @@ const DESCRIPTIONS: Readonly<Record<PublicPathName, PublicPath>> = {
 
 export const PUBLIC_TAG = { name: 'Service', description: 'Health and documents. They need no key.' };
 
-const EVERYWHERE: readonly ResponseHeaderName[] = [REQUEST_ID_HEADER, 'Cache-Control'];
-const NEGOTIATED: readonly ResponseHeaderName[] = [...EVERYWHERE, 'Vary'];
-const DOCUMENT: readonly ResponseHeaderName[] = [...EVERYWHERE, 'ETag', 'Vary', 'Content-Encoding'];
+const ALWAYS: readonly ResponseHeaderName[] = [REQUEST_ID_HEADER, 'Cache-Control'];
+const NEGOTIATED: readonly ResponseHeaderName[] = [...ALWAYS, 'Vary'];
+const DOCUMENT: readonly ResponseHeaderName[] = [...ALWAYS, 'ETag', 'Vary', 'Content-Encoding'];
 
 export const PUBLIC_RESPONSES: Readonly<Record<'Redirected' | 'Refused' | 'Failed', Schema>> = {
   Redirected: {
@@ -103,33 +97,27 @@ export const PUBLIC_RESPONSES: Readonly<Record<'Redirected' | 'Refused' | 'Faile
     content: DESCRIPTIONS.index.content,
   },
   Refused: {
+    ...SHARED_RESPONSES.MethodNotAllowed,
     description:
       'The method is not GET, HEAD or OPTIONS, the request is malformed, too large or too late, or the service is ' +
       'overloaded.',
     headers: {
-      ...headerRefs(EVERYWHERE),
+      ...headerRefs(ALWAYS),
       Allow: { ...RESPONSE_HEADERS.Allow, required: false },
       'Retry-After': { ...RESPONSE_HEADERS['Retry-After'], required: false },
     },
-    content: problemContent('The method must be GET, HEAD or OPTIONS.'),
   },
-  Failed: {
-    description: 'An unexpected error occurred in the service.',
-    headers: headerRefs(EVERYWHERE),
-    content: problemContent('An unexpected error occurred in the service.'),
-  },
+  Failed: { ...SHARED_RESPONSES.Unexpected, headers: headerRefs(ALWAYS) },
 };
 
 export function publicPathItem(name: PublicPathName): Schema {
   const { operationId, summary, description, content, isDocument, redirects } = DESCRIPTIONS[name];
   const responses = {
-    200: {
-      description: isDocument ? 'The document.' : 'The object.',
-      headers: headerRefs(isDocument ? DOCUMENT : redirects ? NEGOTIATED : EVERYWHERE),
-      content,
-    },
+    200: isDocument
+      ? response('The document.', DOCUMENT, content)
+      : response('The object.', redirects ? NEGOTIATED : ALWAYS, content),
     ...(redirects && { 302: componentRef('responses', 'Redirected') }),
-    ...(isDocument && { 304: { description: 'The document is unchanged.', headers: headerRefs(DOCUMENT) } }),
+    ...(isDocument && { 304: response('The document is unchanged.', DOCUMENT) }),
     '4XX': componentRef('responses', 'Refused'),
     '5XX': componentRef('responses', 'Failed'),
   };

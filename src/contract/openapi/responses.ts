@@ -10,10 +10,12 @@ import {
   SNAPSHOT_ID_HEADER,
   SUNSET_HEADER,
 } from '../headers.ts';
+import type { ListOperation } from '../operations.ts';
 import { MAX_PER_PAGE, PAGE, type Schema } from '../parameter.ts';
 import { LATEST_VERSION_HEADER, PREVIEW, STABLE, VERSION_HEADER } from '../releases.ts';
+import { COLLECTION_NAMES, RESOURCES } from '../resources.ts';
 
-/** The parts of the OpenAPI document that operations share: headers, problems and the pagination envelope. */
+/** The responses of the OpenAPI document: headers, problems, pages and lines of changes. */
 
 /** Describes a header that every response has which documents it. */
 function always(description: string, example: string | number, schema: Schema = { type: 'string' }): Schema {
@@ -76,7 +78,7 @@ export const RESPONSE_HEADERS = {
 export type ResponseHeaderName = keyof typeof RESPONSE_HEADERS;
 
 /** The headers that every response of the API may have. */
-const EVERYWHERE: readonly ResponseHeaderName[] = [
+const API: readonly ResponseHeaderName[] = [
   REQUEST_ID_HEADER,
   VERSION_HEADER,
   LATEST_VERSION_HEADER,
@@ -84,14 +86,13 @@ const EVERYWHERE: readonly ResponseHeaderName[] = [
   SUNSET_HEADER,
   'Cache-Control',
 ];
-const LIMITED: readonly ResponseHeaderName[] = ['RateLimit', 'RateLimit-Policy'];
-const READ: readonly ResponseHeaderName[] = [...LIMITED, IGNORED_PARAMETERS_HEADER];
+const READ: readonly ResponseHeaderName[] = [
+  ...API,
+  'RateLimit',
+  'RateLimit-Policy',
+  IGNORED_PARAMETERS_HEADER,
+];
 const DATA: readonly ResponseHeaderName[] = [...READ, SNAPSHOT_ID_HEADER, DATA_AS_OF_HEADER, 'Vary'];
-
-export const headerRefs = (names: readonly ResponseHeaderName[]): Schema =>
-  Object.fromEntries(names.map((name) => [name, componentRef('headers', name)]));
-
-const apiHeaders = (names: readonly ResponseHeaderName[]): Schema => headerRefs([...EVERYWHERE, ...names]);
 
 export function componentRef(
   section: 'headers' | 'parameters' | 'responses' | 'schemas',
@@ -100,12 +101,25 @@ export function componentRef(
   return { $ref: `#/components/${section}/${name}` };
 }
 
-export function found(description: string, schema: Schema, example: unknown): Schema {
-  return {
-    description,
-    headers: apiHeaders([...DATA, 'ETag', 'Content-Encoding']),
-    content: { [JSON_TYPE]: { schema, example } },
-  };
+export function headerRefs(names: readonly ResponseHeaderName[]): Schema {
+  return Object.fromEntries(names.map((name) => [name, componentRef('headers', name)]));
+}
+
+export function response(
+  description: string,
+  headers: readonly ResponseHeaderName[],
+  content?: Schema,
+): Schema {
+  return { description, headers: headerRefs(headers), ...(content && { content }) };
+}
+
+export function jsonContent(schema: Schema, example: unknown): Schema {
+  return { [JSON_TYPE]: { schema, example } };
+}
+
+export function foundRecord(resource: string, record: Schema): Schema {
+  const content = jsonContent(componentRef('schemas', resource), record);
+  return response('The record.', [...DATA, 'ETag', 'Content-Encoding'], content);
 }
 
 /**
@@ -113,69 +127,47 @@ export function found(description: string, schema: Schema, example: unknown): Sc
  * every body text or a page for clients whose types are the union of all media types (openapi-fetch).
  */
 export function foundList(resource: string, item: Schema): Schema {
-  return {
-    description:
-      `A page. With \`Accept: ${NDJSON_TYPE}\`, a stream of all records that match, in list order: each is one line, in ` +
+  const page = { items: [item], page: 1, perPage: 25, totalPages: 1, hasMore: false, nextPage: null };
+  return response(
+    `A page. With \`Accept: ${NDJSON_TYPE}\`, a stream of all records that match, in list order: each is one line, in ` +
       'JSON as in `items`.',
-    headers: apiHeaders([...DATA, RECORD_COUNT_HEADER, 'ETag', 'Link', 'Content-Encoding']),
-    content: {
-      [JSON_TYPE]: {
-        schema: componentRef('schemas', `${resource}Page`),
-        example: { items: [item], page: 1, perPage: 25, totalPages: 1, hasMore: false, nextPage: null },
-      },
-    },
-  };
+    [...DATA, RECORD_COUNT_HEADER, 'ETag', 'Link', 'Content-Encoding'],
+    jsonContent(componentRef('schemas', `${resource}Page`), page),
+  );
 }
 
 /** Returns the response of a stream of changes, whose schema is that of a line. */
 export function foundChanges(): Schema {
-  return {
-    description: 'The changes, one in each line.',
-    headers: apiHeaders([...DATA, 'Content-Encoding']),
-    content: { [NDJSON_TYPE]: { schema: componentRef('schemas', 'Change') } },
-  };
+  const content = { [NDJSON_TYPE]: { schema: componentRef('schemas', 'Change') } };
+  return response('The changes, one in each line.', [...DATA, 'Content-Encoding'], content);
 }
 
-export function problemContent(detail: string): Schema {
-  return { [JSON_TYPE]: { schema: componentRef('schemas', 'Problem'), example: { detail } } };
-}
-
-function refused(
-  description: string,
-  headers: readonly ResponseHeaderName[] = [],
-  detail = description,
-): Schema {
-  return { description, headers: apiHeaders(headers), content: problemContent(detail) };
+function refused(description: string, headers = API, detail = description): Schema {
+  return response(description, headers, jsonContent(componentRef('schemas', 'Problem'), { detail }));
 }
 
 export const SHARED_RESPONSES = {
-  BeyondLastPage: { description: 'The requested page is beyond the last one.', headers: apiHeaders(DATA) },
-  NotModified: {
-    description: 'The response with the tag in If-None-Match is still current.',
-    headers: apiHeaders([...DATA, 'ETag']),
-  },
+  BeyondLastPage: response('The requested page is beyond the last one.', DATA),
+  NotModified: response('The response with the tag in If-None-Match is still current.', [...DATA, 'ETag']),
   InvalidRequest: refused(
     'The API key is missing or malformed; the version, the percent-encoding or the HTTP syntax is invalid; ' +
       `Transfer-Encoding does not end in \`chunked\`; or a request for ${NDJSON_TYPE} uses HTTP/1.0.`,
     READ,
     'The API key is missing; send the header Authorization: Bearer svc:o:<organization_id>:<api_key>.',
   ),
-  InvalidQuery: {
-    description:
-      'The request is invalid (see InvalidRequest), or the query is invalid and `errors` lists every violation. An error ' +
+  InvalidQuery: response(
+    'The request is invalid (see InvalidRequest), or the query is invalid and `errors` lists every violation. An error ' +
       'at `query.snapshot` means that the data of a walk is no longer available: begin again without this parameter.',
-    headers: apiHeaders(READ),
-    content: {
-      [JSON_TYPE]: {
-        schema: { oneOf: [componentRef('schemas', 'QueryProblem'), componentRef('schemas', 'Problem')] },
-        example: {
-          detail: 'The query is invalid; see errors.',
-          errors: [{ loc: 'query.page', input: '0', ctx: PAGE.ctx('minimum', '0') }],
-        },
+    READ,
+    jsonContent(
+      { oneOf: [componentRef('schemas', 'QueryProblem'), componentRef('schemas', 'Problem')] },
+      {
+        detail: 'The query is invalid; see errors.',
+        errors: [{ loc: 'query.page', input: '0', ctx: PAGE.ctx('minimum', '0') }],
       },
-    },
-  },
-  Forbidden: refused('The API key is unknown, invalid, expired or revoked.', [], 'The API key is revoked.'),
+    ),
+  ),
+  Forbidden: refused('The API key is unknown, invalid, expired or revoked.', API, 'The API key is revoked.'),
   NotFound: refused(
     'The record, or the event of the sessions, is missing or belongs to another organization; or the operation is not ' +
       'part of the requested version.',
@@ -184,7 +176,7 @@ export const SHARED_RESPONSES = {
   ),
   MethodNotAllowed: refused(
     'The method is not GET, HEAD or OPTIONS.',
-    ['Allow'],
+    [...API, 'Allow'],
     'The method must be GET, HEAD or OPTIONS.',
   ),
   TooManyRequests: refused(
@@ -196,7 +188,7 @@ export const SHARED_RESPONSES = {
   Timeout: refused('The request did not arrive in time.'),
   BodyTooLarge: refused(
     'The request body has more than 64 kB, or Transfer-Encoding. Send requests without a body.',
-    [],
+    API,
     'The request body is too large; send no body.',
   ),
   HeadTooLarge: refused('The request target and headers exceed 16 KiB in total.'),
@@ -243,4 +235,45 @@ export function pageSchema(resource: string): Schema {
     },
   };
   return closedObject(properties, `A page of ${resource} records.`);
+}
+
+const text = (description: string): Schema => ({ type: 'string', minLength: 1, description });
+const count: Schema = { type: 'integer', minimum: 0 };
+
+function line(change: string, description: string, fields: Readonly<Record<string, Schema>> = {}): Schema {
+  return closedObject({ change: { type: 'string', const: change }, ...fields }, description);
+}
+
+const ChangeReset = line('reset', 'First line of all records: remove the records of the copy.');
+
+const ChangeDelete = line('delete', 'Remove a record. The copy may lack it.', {
+  collection: { type: 'string', enum: COLLECTION_NAMES },
+  id: text('Identifier of the record.'),
+});
+
+const ChangeEnd = line('end', 'Last line. Without it, the stream is not whole.', {
+  next: text('Token for the next request.'),
+  dataAsOf: text('Production time of the snapshot.'),
+  counts: {
+    type: 'object',
+    description: 'Number of records in the snapshot, of each collection that was requested.',
+    properties: Object.fromEntries(COLLECTION_NAMES.map((name) => [name, count])),
+    additionalProperties: false,
+  },
+});
+
+/** Returns the schema `Change` of a line in a stream of changes, and those that it refers to. */
+export function changeSchemas(lists: readonly ListOperation[]): Record<string, Schema> {
+  const puts = lists.map(({ collection, pathParameter }): [string, Schema] => [
+    `${RESOURCES[collection].name}Put`,
+    line('put', `Add a record of ${collection}, or replace the one with its id.`, {
+      collection: { type: 'string', const: collection },
+      id: text('Identifier of the record.'),
+      ...(pathParameter && { eventId: text('Identifier of the event.') }),
+      record: componentRef('schemas', RESOURCES[collection].name),
+    }),
+  ]);
+  const lines = { ChangeReset, ChangeDelete, ...Object.fromEntries(puts), ChangeEnd };
+  const oneOf = Object.keys(lines).map((name) => componentRef('schemas', name));
+  return { Change: { description: 'A line of a stream of changes.', oneOf }, ...lines };
 }

@@ -3,7 +3,7 @@ import type { Express, RequestHandler } from 'express';
 import type { Config } from '../../config.ts';
 import { type ContentCoding, JSON_TYPE } from '../../contract/headers.ts';
 import { openApiDocument } from '../../contract/openapi/document.ts';
-import { PUBLIC_PATHS, type PublicPathName } from '../../contract/openapi/public-paths.ts';
+import { PUBLIC_PATHS, type PublicPathName, SERVICE } from '../../contract/openapi/public-paths.ts';
 import type { Operation } from '../../contract/operations.ts';
 import type { Release } from '../../contract/releases.ts';
 import { type Page, pageOf } from '../../pages/page.ts';
@@ -128,7 +128,7 @@ const HOME_HEADERS: HeaderList = [...NO_STORE, 'Vary', 'Accept'];
  * @param page URL, relative to `/`, of the page to which browsers are redirected; undefined for none
  */
 function homeHandler(addresses: Readonly<Record<string, string>>, page: string | undefined): RequestHandler {
-  const body = [JSON.stringify({ name: 'Foyer', description: 'Event ticketing read API', ...addresses })];
+  const body = [JSON.stringify({ ...SERVICE, ...addresses })];
   return (request, response) => {
     if (page !== undefined && request.accepts(MEDIA_TYPES) === HTML_TYPE)
       send(response, 302, [...HOME_HEADERS, 'Location', page], body);
