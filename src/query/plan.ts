@@ -14,8 +14,13 @@ export interface Plan {
 
 export type Predicate =
   | { readonly match: 'anyOf'; readonly index: string; readonly keys: readonly string[] }
-  /** Passes when `from` ≤ instant < `until`. An absent bound does not restrict. */
-  | { readonly match: 'window'; readonly index: string; readonly from?: Instant; readonly until?: Instant };
+  | ({ readonly match: 'window'; readonly index: string } & InstantBounds);
+
+/** Bounds of instants: `from` ≤ instant < `until`. An absent bound does not restrict. */
+interface InstantBounds {
+  readonly from?: Instant;
+  readonly until?: Instant;
+}
 
 /** The parts of TICKET offers that a partial view keeps. */
 export interface OfferView {
@@ -25,37 +30,26 @@ export interface OfferView {
   readonly resaleEnabled?: boolean;
 }
 
-interface InstantBounds {
-  from?: Instant;
-  until?: Instant;
-}
-
 /** Plans a list operation from its valid parameter values, by parameter name. */
 export function planList(operation: ListOperation, values: Readonly<Record<string, ParameterValue>>): Plan {
   const windows = new Map<string, InstantBounds>();
   const where: Predicate[] = [];
   let view: OfferView | undefined;
-  let page = 1;
-  let perPage = DEFAULT_PER_PAGE;
+  const paging = { page: 1, perPage: DEFAULT_PER_PAGE };
   for (const { name, role } of operation.parameters) {
     if (!Object.hasOwn(values, name)) continue;
     const value = values[name];
     switch (role.is) {
       case 'page':
-        page = numberOf(value);
-        break;
       case 'perPage':
-        perPage = numberOf(value);
+        paging[role.is] = numberOf(value);
         break;
       case 'contentDigest':
         // Selects the content, not its rows.
         break;
-      case 'bound': {
-        const window = windows.get(role.index) ?? {};
-        narrow(window, role.bound, instantOf(value));
-        windows.set(role.index, window);
+      case 'bound':
+        windows.set(role.index, narrowed(windows.get(role.index) ?? {}, role.bound, instantOf(value)));
         break;
-      }
       case 'anyOf':
         where.push({ match: 'anyOf', index: role.index, keys: keysOf(value) });
         break;
@@ -71,7 +65,7 @@ export function planList(operation: ListOperation, values: Readonly<Record<strin
   // Both bounds of a window form one predicate: a record with several instants must have an instant between both
   // bounds.
   for (const [index, window] of windows) where.push({ match: 'window', index, ...window });
-  return { collection: operation.collection, where, ...(view && { view }), page, perPage };
+  return { collection: operation.collection, where, ...(view && { view }), ...paging };
 }
 
 function keysOf(value: ParameterValue): string[] {
@@ -88,10 +82,11 @@ function instantOf(value: ParameterValue): Instant {
   return value;
 }
 
-/** Narrows a window by one bound. Instants are whole microseconds, so `gt` and `lte` use the next instant. */
-function narrow(window: InstantBounds, bound: Bound, instant: Instant): void {
+/** Returns a window with a further bound. Instants are whole microseconds, so `gt` and `lte` use the next instant. */
+function narrowed(window: InstantBounds, bound: Bound, instant: Instant): InstantBounds {
   const limit = bound === 'gt' || bound === 'lte' ? instant + 1n : instant;
-  if (bound === 'gt' || bound === 'gte') {
-    if (window.from === undefined || limit > window.from) window.from = limit;
-  } else if (window.until === undefined || limit < window.until) window.until = limit;
+  const { from = limit, until = limit } = window;
+  return bound === 'gt' || bound === 'gte'
+    ? { ...window, from: limit > from ? limit : from }
+    : { ...window, until: limit < until ? limit : until };
 }
