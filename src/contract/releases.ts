@@ -54,6 +54,7 @@ export function selectVersion(header: string | undefined, releases: readonly Rel
   const date = upcoming ?? latest;
   const isPreview = header === PREVIEW;
   return {
+    /** The version that the response names. */
     name: isPreview ? PREVIEW : (upcoming ?? STABLE),
     isValid: header === undefined || header === STABLE || isPreview || isCalendarDate(header),
     latest,

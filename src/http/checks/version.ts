@@ -8,20 +8,15 @@ import {
   type Release,
   selectVersion,
   STABLE,
-  type Version,
   VERSION_HEADER,
 } from '../../contract/releases.ts';
 import { type HeaderList, Problem } from '../response/problem.ts';
 
-export interface ApiVersion {
-  /** The version that the response names: the stable version when the requested one is invalid. */
-  readonly name: Version;
-  readonly isValid: boolean;
-  /** Ids of its operations; undefined for all. */
-  readonly operations: ReadonlySet<string> | undefined;
+/** A version with the headers that name it, and those that announce its end. */
+export type ApiVersion = ReturnType<typeof selectVersion> & {
   readonly headers: HeaderList;
   readonly endHeaders: HeaderList;
-}
+};
 
 const HEADER_KEY = VERSION_HEADER.toLowerCase();
 /** Characters of an invalid value that the problem repeats. */
@@ -55,9 +50,9 @@ export function versionResolver(releases: readonly Release[]): VersionResolver {
     }
     const known = kept.get(header);
     if (known !== undefined) return known;
-    const { latest, end, ...selected } = selectVersion(header, releases, today);
-    const headers = [VERSION_HEADER, selected.name, LATEST_VERSION_HEADER, latest];
-    const version = { ...selected, headers, endHeaders: headersOfEnd(end) };
+    const selected = selectVersion(header, releases, today);
+    const headers = [VERSION_HEADER, selected.name, LATEST_VERSION_HEADER, selected.latest];
+    const version = { ...selected, headers, endHeaders: headersOfEnd(selected.end) };
     // Clients can send any number of other values.
     if (header === undefined || header === version.name) kept.set(header, version);
     return version;
