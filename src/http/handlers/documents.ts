@@ -12,18 +12,18 @@ import { codedTag, codingHeaders, matchedTag, matchesAnyTag } from '../response/
 import { ALLOW, type HeaderList, METHOD_NOT_ALLOWED } from '../response/problem.ts';
 import { type Media, NO_STORE, securityHeadersOfPage, send } from '../response/send.ts';
 
-/** A document that does not change while the process runs, and needs no key. */
-interface Document {
-  /** Returns the content. Called once, at the first request. */
-  readonly read: () => Buffer;
-  readonly cacheControl: string;
-  /** Default: JSON. */
-  readonly media?: Media;
-}
-
-/** Creates the handler of a document. The document is compressed once for each content coding. */
-function documentHandler(document: Document, compression: Compression): RequestHandler {
-  const { read, cacheControl, media } = document;
+/**
+ * Creates the handler of a document, which does not change while the process runs, and needs no key. It is compressed
+ * once for each content coding.
+ * @param read returns the content; called once, at the first request
+ * @param media default: JSON
+ */
+function documentHandler(
+  compression: Compression,
+  cacheControl: string,
+  read: () => Buffer,
+  media?: Media,
+): RequestHandler {
   const cacheHeaders: HeaderList = ['Cache-Control', cacheControl, 'Vary', 'Accept-Encoding'];
   const coded = new Map<ContentCoding, Promise<Buffer>>();
   let text: Buffer | undefined;
@@ -59,7 +59,7 @@ function addPage(app: Express, page: Page, compression: Compression): void {
   for (const { path, contentType, read } of [page.document, ...page.files]) {
     const media: Media = { contentType: ['Content-Type', contentType], securityHeaders };
     // Pages change with the program: a browser asks each time, and usually gets 304.
-    const handler = documentHandler({ read, cacheControl: 'no-cache', media }, compression);
+    const handler = documentHandler(compression, 'no-cache', read, media);
     app.route(`/${path}`).get(handler).all(otherMethodsHandler);
   }
 }
@@ -98,14 +98,11 @@ export function addDocumentation(
   const { docs, explorer, publicBaseUrl = '' } = config;
   if (!docs) return [];
   const pages = PAGE_NAMES.filter((name) => config[name]);
-  const document: Document = {
-    read: () => {
-      const paths = ['index', 'health', 'openApi', ...pages] as const;
-      return Buffer.from(JSON.stringify(openApiDocument(releases, config.publicBaseUrl, paths, operations)));
-    },
-    cacheControl: 'public, max-age=300',
-  };
-  app.route(PUBLIC_PATHS.openApi).get(documentHandler(document, compression)).all(otherMethodsHandler);
+  const openApi = documentHandler(compression, 'public, max-age=300', () => {
+    const paths = ['index', 'health', 'openApi', ...pages] as const;
+    return Buffer.from(JSON.stringify(openApiDocument(releases, config.publicBaseUrl, paths, operations)));
+  });
+  app.route(PUBLIC_PATHS.openApi).get(openApi).all(otherMethodsHandler);
   for (const name of pages) addPage(app, pageOf(name), compression);
 
   const addressOf = (name: PublicPathName) => publicBaseUrl + PUBLIC_PATHS[name];
@@ -114,8 +111,7 @@ export function addDocumentation(
     openapi: addressOf('openApi'),
     health: addressOf('health'),
   };
-  const home = explorer ? 'explorer' : undefined;
-  app.route(PUBLIC_PATHS.index).get(homeHandler(addresses, home)).all(otherMethodsHandler);
+  app.route(PUBLIC_PATHS.index).get(homeHandler(addresses, explorer)).all(otherMethodsHandler);
   return [addressOf('openApi'), addressOf('docs')];
 }
 
@@ -123,15 +119,12 @@ const HTML_TYPE = 'text/html';
 const MEDIA_TYPES = [JSON_TYPE, HTML_TYPE];
 const HOME_HEADERS: HeaderList = [...NO_STORE, 'Vary', 'Accept'];
 
-/**
- * Creates the handler of `/`, which names the service and lists its public addresses.
- * @param page URL, relative to `/`, of the page to which browsers are redirected; undefined for none
- */
-function homeHandler(addresses: Readonly<Record<string, string>>, page: string | undefined): RequestHandler {
+/** Creates the handler of `/`, which names the service and its public addresses, or leads browsers to the explorer. */
+function homeHandler(addresses: Readonly<Record<string, string>>, hasExplorer: boolean): RequestHandler {
   const body = [JSON.stringify({ ...SERVICE, ...addresses })];
   return (request, response) => {
-    if (page !== undefined && request.accepts(MEDIA_TYPES) === HTML_TYPE)
-      send(response, 302, [...HOME_HEADERS, 'Location', page], body);
+    if (hasExplorer && request.accepts(MEDIA_TYPES) === HTML_TYPE)
+      send(response, 302, [...HOME_HEADERS, 'Location', 'explorer'], body);
     else send(response, 200, HOME_HEADERS, body);
   };
 }
