@@ -187,7 +187,7 @@ export function createApi(dependencies: Dependencies): Api {
       const headers = dataHeaders(section, isPartialView);
       const origin = reader.hasLinks ? originOf(request, config) : '';
       const tag = entityTag(reader.contentTag(image, now), context.version?.name, origin, request.url);
-      const { 'if-none-match': condition, 'accept-encoding': acceptedCodings } = request.headers;
+      const { 'if-none-match': condition } = request.headers;
       // Before the query is validated, since only responses to valid queries have a tag.
       const matched = matchedTag(condition, tag);
       if (matched !== undefined) {
@@ -205,7 +205,7 @@ export function createApi(dependencies: Dependencies): Api {
       const body = found.is === 'body' ? found.body : undefined;
       const nextPage = found.is === 'body' ? found.nextPage : undefined;
       if (nextPage !== undefined || pin !== undefined) pins.noteUse(image);
-      const coding = acceptedCodings === undefined ? undefined : compression.codingFor(request, body);
+      const coding = compression.codingFor(request, body);
       if (matchesAnyTag(condition)) {
         send(response, 304, [...headers, 'ETag', codedTag(tag, coding)]); // 304
         return;

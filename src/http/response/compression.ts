@@ -133,7 +133,7 @@ export class Compression {
    * `CONTENT_CODINGS`; undefined for none. A header that forbids all is ignored.
    */
   codingOf(request: Request): ContentCoding | undefined {
-    if (!this.#isOn) return undefined;
+    if (!this.#isOn || request.headers['accept-encoding'] === undefined) return undefined;
     const [best] = new Negotiator(request).encodings(PREFERRED, { preferred: PREFERRED });
     return CONTENT_CODINGS.find((coding) => coding === best);
   }
