@@ -12,10 +12,8 @@ import { JSON_TYPE, REQUEST_ID_HEADER } from '../contract/headers.ts';
 import type { Api, Dependencies } from './app.ts';
 import { versionResolver } from './checks/version.ts';
 import type { Connection } from './connections/connection.ts';
-import { type ConnectionConfig, Connections } from './connections/connections.ts';
-import type { Networks } from '../counts/networks.ts';
+import { type ConnectionDependencies, Connections } from './connections/connections.ts';
 import { reportRequest } from './request-context.ts';
-import type { RequestMetrics } from '../counts/request-metrics.ts';
 import { type HeaderList, METHOD_NOT_ALLOWED, Problem } from './response/problem.ts';
 import { NO_STORE, SECURITY_HEADERS } from './response/send.ts';
 
@@ -29,17 +27,11 @@ const BY_ERROR_CODE: Readonly<Record<string, Problem>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new Problem(408, 'The request did not arrive in time.'),
 };
 
-export interface ServerDependencies extends Pick<
-  Dependencies,
-  'clock' | 'releases' | 'log' | 'counts' | 'refusals'
-> {
-  readonly config: ConnectionConfig;
-  readonly metrics: RequestMetrics;
-  readonly networks: Networks;
-}
+export type ServerDependencies = Pick<Dependencies, 'clock' | 'releases' | 'log' | 'refusals'> &
+  ConnectionDependencies;
 
 export function createServer({ app, arrive }: Api, dependencies: ServerDependencies) {
-  const { config, clock, releases, log, metrics, networks, counts, refusals } = dependencies;
+  const { clock, releases, log, metrics, refusals } = dependencies;
   const server = createHttpServer({
     ...expressPrototypes(app),
     requireHostHeader: false,
@@ -48,7 +40,7 @@ export function createServer({ app, arrive }: Api, dependencies: ServerDependenc
     joinDuplicateHeaders: true,
   });
   const resolveVersion = versionResolver(releases);
-  const connections = new Connections(server, config, networks, counts, metrics, {
+  const connections = new Connections(server, dependencies, {
     handle: arrive,
     closed: (connection, response) => {
       reportRequest(response, log, metrics);

@@ -20,10 +20,17 @@ const TURN_MS = 50;
 /** Longest wait for the first read. Before it, the close of such a connection is not noticed. */
 export const MAX_WAIT_MS = 60_000;
 
-export type ConnectionConfig = Pick<
+type ConnectionConfig = Pick<
   Config,
   'trustProxy' | 'maxConnectionsPerAddress' | 'writeTimeoutSeconds' | 'maxUnsentMb' | 'threads'
 >;
+
+export interface ConnectionDependencies {
+  readonly config: ConnectionConfig;
+  readonly networks: Networks;
+  readonly counts: OpenCounts;
+  readonly metrics: RequestMetrics;
+}
 
 export type RequestHandler = Pick<ConnectionEvents, 'handle' | 'closed'>;
 
@@ -38,10 +45,7 @@ export type RequestHandler = Pick<ConnectionEvents, 'handle' | 'closed'>;
  * - When too many bytes of a key, of a network or in all wait to be sent, the slowest connections of them end.
  */
 export class Connections {
-  readonly #config: ConnectionConfig;
-  readonly #networks: Networks;
-  readonly #counts: OpenCounts;
-  readonly #metrics: RequestMetrics;
+  readonly #dependencies: ConnectionDependencies;
   readonly #events: ConnectionEvents;
   /** Decides whether a peer is a trusted proxy; the distance of a peer is 0. */
   readonly #isTrustedPeer: (address: string, distance: number) => boolean;
@@ -55,24 +59,15 @@ export class Connections {
   #turnAt = 0;
   #isPaused = false;
 
-  constructor(
-    server: Server,
-    config: ConnectionConfig,
-    networks: Networks,
-    counts: OpenCounts,
-    metrics: RequestMetrics,
-    handler: RequestHandler,
-  ) {
-    this.#config = config;
-    this.#networks = networks;
-    this.#counts = counts;
-    this.#metrics = metrics;
+  constructor(server: Server, dependencies: ConnectionDependencies, handler: RequestHandler) {
+    this.#dependencies = dependencies;
     this.#events = {
       ...handler,
       changedIdle: this.#noteIdle,
       flooded: this.#endFlood,
       waits: this.#noteUnsent,
     };
+    const { config } = dependencies;
     const { trustProxy } = config;
     this.#isTrustedPeer =
       typeof trustProxy === 'object'
@@ -110,34 +105,35 @@ export class Connections {
 
   /** Makes the network of a connection suspect for a time. */
   suspect({ network }: Connection): void {
-    if (network !== undefined) this.#networks.suspect(network);
+    if (network !== undefined) this.#dependencies.networks.suspect(network);
   }
 
   #accept(socket: Socket): void {
+    const { config, networks, counts } = this.#dependencies;
     const { remoteAddress = '' } = socket;
     const counted = this.#isTrustedPeer(remoteAddress, 0)
       ? undefined
-      : this.#networks.connect(networkOf(remoteAddress));
+      : networks.connect(networkOf(remoteAddress));
     const network = counted?.slot;
     const connection = new Connection(socket, network, this.#events);
     this.#open.set(socket, connection);
     this.#idle.add(connection);
-    this.#counts.change(CONNECTIONS, 1);
+    counts.change(CONNECTIONS, 1);
     socket.on('close', () => {
       this.#open.delete(socket);
       this.#idle.delete(connection);
-      this.#counts.change(CONNECTIONS, -1);
-      if (network !== undefined) this.#networks.disconnect(network);
+      counts.change(CONNECTIONS, -1);
+      if (network !== undefined) networks.disconnect(network);
     });
-    if (counted !== undefined && counted.connections > this.#config.maxConnectionsPerAddress)
+    if (counted !== undefined && counted.connections > config.maxConnectionsPerAddress)
       this.#end(connection, 'limit-of-address');
-    else if (this.#counts.inAll(CONNECTIONS) > this.#counts.limit) {
+    else if (counts.inAll(CONNECTIONS) > counts.limit) {
       const [longest] = this.#idle;
       this.#idle.delete(longest);
       this.#end(longest, 'limit');
     }
     if (this.#isPaused) connection.pause('drain');
-    if (network !== undefined && this.#networks.isSuspect(network)) this.#awaitTurn(connection);
+    if (network !== undefined && networks.isSuspect(network)) this.#awaitTurn(connection);
   }
 
   #awaitTurn(connection: Connection): void {
@@ -160,7 +156,7 @@ export class Connections {
   };
 
   readonly #endFlood = (flooding: Connection): void => {
-    this.#metrics.countEndedConnection('pipelining');
+    this.#dependencies.metrics.countEndedConnection('pipelining');
     this.suspect(flooding);
     const { network, keyId } = flooding;
     if (network === undefined) return;
@@ -171,9 +167,10 @@ export class Connections {
   };
 
   readonly #noteUnsent = (connection: Connection, bytes: number): void => {
+    const { counts } = this.#dependencies;
     const unsentBytes = Math.max(0, bytes - connection.sharedBytes);
     const kilobytes = Math.ceil(unsentBytes / KILOBYTE) - Math.ceil(connection.unsentBytes / KILOBYTE);
-    this.#counts.change(UNSENT_KB, kilobytes);
+    counts.change(UNSENT_KB, kilobytes);
     connection.unsentBytes = unsentBytes;
     connection.resume('unsent');
     this.#slow.delete(connection);
@@ -183,7 +180,7 @@ export class Connections {
     const { network, keyId } = connection;
     const maxOfHolder = this.#maxUnsentBytes * HOLDER_SHARE;
     // All holders together have less.
-    if (this.#counts.inThis(UNSENT_KB) * KILOBYTE <= maxOfHolder) return;
+    if (counts.inThis(UNSENT_KB) * KILOBYTE <= maxOfHolder) return;
     this.#bound(this.#maxUnsentBytes, () => true);
     if (network !== undefined) this.#bound(maxOfHolder, (other) => other.network === network);
     if (keyId !== undefined) this.#bound(maxOfHolder, (other) => other.keyId === keyId);
@@ -202,7 +199,7 @@ export class Connections {
   }
 
   #end(connection: Connection, reason?: EndReason): void {
-    if (reason !== undefined) this.#metrics.countEndedConnection(reason);
+    if (reason !== undefined) this.#dependencies.metrics.countEndedConnection(reason);
     connection.end();
     this.#noteUnsent(connection, 0);
   }

@@ -59,8 +59,7 @@ describe('The drain of a server', () => {
   async function start(quietMs = QUIET_MS, options: ServerOptions = {}): Promise<void> {
     server = createServer(options);
     servers.push(server);
-    const { config, networks, counts, metrics } = serverDependencies();
-    const connections = new Connections(server, config, networks, counts, metrics, {
+    const connections = new Connections(server, serverDependencies(), {
       handle: (_connection, incoming, response) => {
         respond(incoming, response);
       },
