@@ -59,10 +59,10 @@ export interface Resource {
 /** Iterates over fields at any depth, with their paths such as `placedItems[].offerId`. */
 export function* fieldsIn(fields: Fields, path = ''): Generator<readonly [path: string, field: Field]> {
   for (const [name, field] of Object.entries(fields)) {
-    const isList = field.shape.kind === 'list';
-    const element = field.shape.kind === 'list' ? field.shape.items : field.shape;
+    const { shape } = field;
+    const [element, suffix] = shape.kind === 'list' ? [shape.items, '[].'] : [shape, '.'];
     yield [path + name, field];
-    if (element.kind === 'object') yield* fieldsIn(element.fields, `${path}${name}${isList ? '[]' : ''}.`);
+    if (element.kind === 'object') yield* fieldsIn(element.fields, path + name + suffix);
   }
 }
 

@@ -20,6 +20,9 @@ export const REQUEST_HEADER_NAMES = [
   IF_NONE_MATCH_HEADER,
 ] as const;
 
+/** The request headers on which the response with data depends. */
+export const VARY = `Authorization, ${VERSION_HEADER}, Accept, Accept-Encoding`;
+
 /** Content codings of compressed responses, the preferred one first. */
 export const CONTENT_CODINGS = ['zstd', 'gzip'] as const;
 export type ContentCoding = (typeof CONTENT_CODINGS)[number];

@@ -29,11 +29,6 @@ export const EXISTING_KEYWORD = 'x-existing';
 const PLUS_HINT = '; encode + as %2B in a query string';
 const plusHintFor = (text: string) => (text.includes(' ') ? PLUS_HINT : '');
 
-/** Converts digits to an integer, at most the largest safe one. */
-function readInteger(text: string): number | string {
-  return /^[0-9]+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : text;
-}
-
 const LIST_SEPARATOR = ',';
 
 /** Returns whether a kind is a list. A list may be given several times, as one list in parts. */
@@ -60,17 +55,25 @@ function textKind(schema: Schema, ctx: ParameterKind['ctx']): ParameterKind {
   return { schema: { type: 'string', ...schema }, read: (text) => text, ctx };
 }
 
-export const PAGE: ParameterKind = {
-  schema: { type: 'integer', minimum: 1, default: 1 },
-  read: readInteger,
-  ctx: () => 'must be an integer of at least 1, written in digits only',
-};
+function integerKind(schema: Schema, range: string): ParameterKind {
+  return {
+    schema: { type: 'integer', minimum: 1, ...schema },
+    read: (text) => (/^[0-9]+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : text),
+    ctx: () => `must be an integer ${range}, written in digits only`,
+  };
+}
 
-export const PER_PAGE: ParameterKind = {
-  schema: { type: 'integer', minimum: 1, maximum: MAX_PER_PAGE, default: DEFAULT_PER_PAGE },
-  read: readInteger,
-  ctx: () => `must be an integer from 1 to ${MAX_PER_PAGE}, written in digits only`,
-};
+function listKind(elements: Schema, ctx: ParameterKind['ctx']): ParameterKind {
+  const items = { type: 'string', ...elements };
+  return { schema: { type: 'array', minItems: 1, maxItems: MAX_LIST_VALUES, items }, read: splitList, ctx };
+}
+
+export const PAGE = integerKind({ default: 1 }, 'of at least 1');
+
+export const PER_PAGE = integerKind(
+  { maximum: MAX_PER_PAGE, default: DEFAULT_PER_PAGE },
+  `from 1 to ${MAX_PER_PAGE}`,
+);
 
 /** The content digest of an organization: SHA-256 in base64url. */
 export const CONTENT_DIGEST = textKind(
@@ -89,13 +92,6 @@ export const INSTANT = textKind(
     plusHintFor(text),
 );
 
-const listSchema = (elements: Schema): Schema => ({
-  type: 'array',
-  minItems: 1,
-  maxItems: MAX_LIST_VALUES,
-  items: { type: 'string', ...elements },
-});
-
 /** Returns the `ctx` of a list, which states that commas separate values. */
 const listCtx =
   (empty: string): ParameterKind['ctx'] =>
@@ -104,16 +100,11 @@ const listCtx =
       ? `must contain at most ${MAX_LIST_VALUES} comma-separated values, in all parameters of this name together`
       : `must contain comma-separated values, none of them ${empty} (check for an extra comma)`;
 
-export const ID_LIST: ParameterKind = {
-  schema: listSchema({ pattern: '^[^,]+$' }),
-  read: splitList,
-  ctx: listCtx('empty'),
-};
+export const ID_LIST = listKind({ pattern: '^[^,]+$' }, listCtx('empty'));
 
 export const TAG_LIST: ParameterKind = {
-  schema: listSchema({ pattern: '^\\s*[^\\s,][^,]*$' }),
+  ...listKind({ pattern: '^\\s*[^\\s,][^,]*$' }, listCtx('empty or white space only')),
   read: (text) => splitList(text).map(normalizeTag),
-  ctx: listCtx('empty or white space only'),
 };
 
 export const EMAIL: ParameterKind = {
@@ -135,11 +126,10 @@ export function oneOf(values: readonly string[]): ParameterKind {
 }
 
 export function listOf(values: readonly string[]): ParameterKind {
-  return {
-    schema: listSchema({ enum: values }),
-    read: splitList,
-    ctx: () => `must contain comma-separated values, each one of ${values.join(', ')}`,
-  };
+  return listKind(
+    { enum: values },
+    () => `must contain comma-separated values, each one of ${values.join(', ')}`,
+  );
 }
 
 /** A token that the service has made. */

@@ -16,8 +16,12 @@ const OFFSET = `[+-]${MINUTES}`;
 /** Calendar dates, and 29 February of any year. */
 export const DATE_PATTERN = `[0-9]{4}-${MONTH_AND_DAY}`;
 export const TIMESTAMP_PATTERN = `^${DATE_PATTERN}T${TIME}(Z|${OFFSET})$`;
-export const UTC_TIMESTAMP_PATTERN = `^${DATE_PATTERN}T${TIME}Z$`;
-export const OFFSET_TIMESTAMP_PATTERN = `^${DATE_PATTERN}T${TIME}${OFFSET}$`;
+/** By the form in which timestamps are served. */
+export const TIMESTAMP_PATTERNS = {
+  imported: TIMESTAMP_PATTERN,
+  utc: `^${DATE_PATTERN}T${TIME}Z$`,
+  offset: `^${DATE_PATTERN}T${TIME}${OFFSET}$`,
+};
 
 const DATE = new RegExp(`^${DATE_PATTERN}$`);
 const TIMESTAMP = new RegExp(TIMESTAMP_PATTERN);

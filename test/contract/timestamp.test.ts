@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import {
   inUtc,
   isCalendarDate,
-  OFFSET_TIMESTAMP_PATTERN,
   parseTimestamp,
-  UTC_TIMESTAMP_PATTERN,
+  TIMESTAMP_PATTERNS,
   withOffset,
 } from '../../src/contract/timestamp.ts';
 import { FIXED } from '../support/random.ts';
@@ -92,7 +91,7 @@ describe('Timestamps', () => {
   });
 
   it('match the pattern of their form alone', () => {
-    const forms = [UTC_TIMESTAMP_PATTERN, OFFSET_TIMESTAMP_PATTERN].map((pattern) => new RegExp(pattern));
+    const forms = [TIMESTAMP_PATTERNS.utc, TIMESTAMP_PATTERNS.offset].map((pattern) => new RegExp(pattern));
     const matches = (text: string) => forms.map((form) => form.test(text));
     expect(matches('2026-01-01T13:30:15.5Z')).to.deep.equal([true, false]);
     expect(matches('2026-01-01T13:30-05:30')).to.deep.equal([false, true]);

@@ -12,12 +12,7 @@ import {
 import { isList, type ParameterKind, type Schema, splitList } from '../parameter.ts';
 import { type End, PREVIEW, type Release, STABLE, VERSION_HEADER } from '../releases.ts';
 import { RESOURCES } from '../resources.ts';
-import {
-  DATE_PATTERN,
-  OFFSET_TIMESTAMP_PATTERN,
-  TIMESTAMP_PATTERN,
-  UTC_TIMESTAMP_PATTERN,
-} from '../timestamp.ts';
+import { DATE_PATTERN, TIMESTAMP_PATTERNS } from '../timestamp.ts';
 import {
   PUBLIC_PATHS,
   PUBLIC_RESPONSES,
@@ -242,12 +237,6 @@ function fieldSchema({ shape, description, example, required }: Field): Schema {
     ...(schema['type'] !== 'object' && { examples: [example] }),
   };
 }
-
-const TIMESTAMP_PATTERNS = {
-  imported: TIMESTAMP_PATTERN,
-  utc: UTC_TIMESTAMP_PATTERN,
-  offset: OFFSET_TIMESTAMP_PATTERN,
-};
 
 function keywordsOf(shape: Shape): Schema {
   if (shape.kind === 'text' && shape.nonEmpty) return { minLength: 1 };

@@ -9,6 +9,7 @@ import {
   REQUEST_ID_PATTERN,
   SNAPSHOT_ID_HEADER,
   SUNSET_HEADER,
+  VARY,
 } from '../headers.ts';
 import type { ListOperation } from '../operations.ts';
 import { MAX_PER_PAGE, PAGE, type Schema } from '../parameter.ts';
@@ -65,10 +66,7 @@ export const RESPONSE_HEADERS = {
     '<https://tickets.example.org/v1/tickets?page=2&perPage=25>; rel="next"',
   ),
   'Cache-Control': always('Caching rules. Partial views must not be stored.', 'private, no-cache'),
-  Vary: always(
-    'Request headers on which the response depends.',
-    `Authorization, ${VERSION_HEADER}, Accept, Accept-Encoding`,
-  ),
+  Vary: always('Request headers on which the response depends.', VARY),
   RateLimit: sometimes('Requests left, and seconds until the window resets.', '"600-in-1min"; r=599; t=60'),
   'RateLimit-Policy': sometimes('Allowed requests, and seconds per window.', '"600-in-1min"; q=600; w=60'),
   'Retry-After': always('Seconds to wait.', 5, { type: 'integer', minimum: 1 }),

@@ -5,8 +5,8 @@ import {
   JSON_TYPE,
   REQUEST_ID_HEADER,
   SNAPSHOT_ID_HEADER,
+  VARY,
 } from '../../contract/headers.ts';
-import { VERSION_HEADER } from '../../contract/releases.ts';
 import type { SnapshotOrigin } from '../../store/organization-image.ts';
 import type { HeaderList, Problem } from './problem.ts';
 
@@ -36,7 +36,6 @@ export function securityHeadersOfPage(contentSecurityPolicy: string): HeaderList
   return [...securityHeaders(contentSecurityPolicy), ...Object.entries(ofHtml).flat()];
 }
 
-const VARY = `Authorization, ${VERSION_HEADER}, Accept, Accept-Encoding`;
 const REVALIDATE = 'private, no-cache';
 /** Also for partial views, which must not be stored as complete offers. */
 const DO_NOT_STORE = 'no-store';

@@ -45,21 +45,16 @@ export async function sendStream(
 let latestTurn: Promise<unknown> = Promise.resolve();
 
 /**
- * Waits for a turn of the event loop in which no other stream reads a chunk. So the requests of other clients wait for
- * one chunk in a turn, however many streams are open.
+ * Takes a chunk when the one before it is sent, and reports the progress. Each is read in a turn of the event loop of
+ * its own, so that the requests of other clients wait for one chunk in a turn, however many streams are open.
  */
-function ownTurn(): Promise<unknown> {
-  return (latestTurn = latestTurn.then(() => turn()));
-}
-
-/** Takes a chunk when the one before it is sent, and reports the progress. */
 async function* inTurns(chunks: Iterable<Buffer>, response: Response): AsyncGenerator<Buffer> {
   const { connection } = response.locals.context;
   for (const chunk of chunks) {
     connection.noteUnsent(chunk.length);
     yield chunk;
     connection.noteUnsent();
-    await ownTurn();
+    await (latestTurn = latestTurn.then(() => turn()));
   }
 }
 
