@@ -181,7 +181,7 @@ describe('A stream', () => {
     for (let i = 0; i < 2; i++) open(port);
     const pipelined = open(port);
     pipelined.socket.write(REQUEST);
-    await eventually(() => sources.every(({ isClosed }) => isClosed));
+    await eventually(() => logged.length === 4);
     const turns = sources.flatMap((source) => source.turns.slice(1));
     expect(new Set(turns).size).to.equal(turns.length);
     pipelined.socket.end();
