@@ -24,7 +24,19 @@ export function readPage(list: ListImage, plan: Plan, parentId: string | undefin
   const totalRecords = totalOf(selection);
   const start = (plan.page - 1) * plan.perPage;
   const end = Math.min(start + plan.perPage, totalRecords);
-  const segments = start < end ? readRows(list, plan, selection, start, end, now) : [];
+  const segments: Buffer[] = [];
+  if (start >= end) return { totalRecords, segments };
+  if (isServedAsStored(plan)) {
+    const { records } = list.collections[plan.collection];
+    if (selection.kind === 'span')
+      segments.push(recordSpan(records, selection.from + start, selection.from + end));
+    else segments.push(...recordsAt(records, rowsAt(selection, start, end)));
+  } else {
+    for (const row of rowsAt(selection, start, end)) {
+      if (segments.length > 0) segments.push(SEPARATOR);
+      segments.push(...recordSegments(list, plan, row, now));
+    }
+  }
   return { totalRecords, segments };
 }
 
@@ -64,28 +76,6 @@ export function readRecord(
  */
 export function contentTag({ digest, schedule }: ListImage, collection: CollectionName, now: number): string {
   return collection === 'events' ? `${digest}.${nextSessionsOf(schedule).epoch(now)}` : digest;
-}
-
-function readRows(
-  list: ListImage,
-  plan: Plan,
-  selection: Selection,
-  start: number,
-  end: number,
-  now: number,
-): Buffer[] {
-  if (isServedAsStored(plan)) {
-    const { records } = list.collections[plan.collection];
-    return selection.kind === 'span'
-      ? [recordSpan(records, selection.from + start, selection.from + end)]
-      : recordsAt(records, rowsAt(selection, start, end));
-  }
-  const segments: Buffer[] = [];
-  for (const row of rowsAt(selection, start, end)) {
-    if (segments.length > 0) segments.push(SEPARATOR);
-    segments.push(...recordSegments(list, plan, row, now));
-  }
-  return segments;
 }
 
 /** Returns whether the records of a plan are served as they are stored. Others are made of segments. */
