@@ -29,19 +29,18 @@ const NOT_IN_THIS_VERSION = new Problem(
 
 const DAY_MS = 86_400_000;
 
-/** Resolves the version header of a request, undefined without one, at a time in milliseconds since the epoch. */
-export type VersionResolver = (header: string | undefined, now: number) => ApiVersion;
+export type VersionResolver = ReturnType<typeof versionResolver>;
 
 /**
- * Creates a resolver of version headers. It keeps the versions of the current day in UTC, which decides the releases in
- * force.
+ * Creates the function that resolves a version header, undefined without one, at a time in milliseconds since the epoch.
+ * It keeps the versions of the current day in UTC, which decides the releases in force.
  * @param releases earliest first
  */
-export function versionResolver(releases: readonly Release[]): VersionResolver {
+export function versionResolver(releases: readonly Release[]) {
   const kept = new Map<string | undefined, ApiVersion>();
   let day = NaN;
   let today = '';
-  return (header, now) => {
+  return (header: string | undefined, now: number): ApiVersion => {
     const dayOfRequest = Math.floor(now / DAY_MS);
     if (dayOfRequest !== day) {
       day = dayOfRequest;

@@ -67,14 +67,13 @@ export class Connections {
       flooded: this.#endFlood,
       waits: this.#noteUnsent,
     };
-    const { config } = dependencies;
-    const { trustProxy } = config;
+    const { trustProxy, writeTimeoutSeconds, maxUnsentMb, threads } = dependencies.config;
     this.#isTrustedPeer =
       typeof trustProxy === 'object'
         ? compile([...trustProxy])
         : () => trustProxy !== false && trustProxy !== 0;
-    this.#maxUnsentBytes = (config.maxUnsentMb * KILOBYTE ** 2) / config.threads;
-    server.setTimeout(config.writeTimeoutSeconds * 1000, (socket) => {
+    this.#maxUnsentBytes = (maxUnsentMb * KILOBYTE ** 2) / threads;
+    server.setTimeout(writeTimeoutSeconds * 1000, (socket) => {
       const connection = this.#open.get(socket);
       if (connection !== undefined) this.#end(connection, connection.isIdle ? undefined : 'no-progress');
     });
