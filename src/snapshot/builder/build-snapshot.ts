@@ -6,7 +6,7 @@ import { byCollection, COLLECTIONS, type CollectionLayout } from '../format/layo
 import { FILE_MODE, sync } from '../format/snapshot-file.ts';
 import type { Warning } from './import/rules.ts';
 import { DELETIONS_FILE, listImport, UnreadableImport } from './import/import-files.ts';
-import { Comparison, mergeRecords } from './merge/comparison.ts';
+import { Comparison } from './merge/comparison.ts';
 import { EarlierSnapshot } from './merge/earlier-snapshot.ts';
 import type { Span } from './merge/earlier-run.ts';
 import { SnapshotWriter } from './merge/snapshot-writer.ts';
@@ -147,10 +147,7 @@ async function writeSnapshot(
         await pause(signal);
       }
       records[layout.name] = await write(layout, comparison.compareLinked(layout, staged));
-    } else {
-      const runs = comparison.earlier.runs(layout, organizationIds);
-      records[layout.name] = await write(layout, mergeRecords(layout, staged, runs, comparison));
-    }
+    } else records[layout.name] = await write(layout, comparison.merge(layout, staged));
   }
   const ancestors = earlier?.lineage(options.producedAt.getTime() - keepChangesMs) ?? [];
   comparison?.keepDeletions(ancestors);

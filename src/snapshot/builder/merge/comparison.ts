@@ -41,40 +41,75 @@ export class Comparison {
     this.#selectLinked.pluck();
   }
 
-  /** Whether the records of the base that the import does not name are merged. Linked ones are staged, with ids. */
-  isMerged(layout: CollectionLayout): boolean {
-    return this.earlier.isBase && !LINKED.includes(layout);
+  /**
+   * Merges staged records with the earlier ones that stay. Both are by organization and in list order, so a staged
+   * record that did not change meets its earlier self, whose time it keeps.
+   */
+  *merge(
+    layout: CollectionLayout,
+    staged: Generator<StagedRecord, undefined>,
+  ): Generator<StagedRecord | Span> {
+    try {
+      let next = staged.next().value;
+      for (const run of this.earlier.runs(layout, this.#staging.organizationIds)) {
+        let row = 0;
+        while (next !== undefined) {
+          const met = meet(run, next, row, this.earlier.isBase);
+          if (met === undefined) break;
+          yield* this.#staying(run, row, met.row);
+          yield met.isSame === true ? { ...next, changedAt: run.changedAt(met.row) } : next;
+          row = met.row;
+          if (met.isSame !== undefined) {
+            this.replaced++;
+            row++;
+          }
+          next = staged.next().value;
+        }
+        yield* this.#staying(run, row, run.count);
+      }
+      for (; next !== undefined; next = staged.next().value) yield next;
+    } finally {
+      // Ends the query, also before its last row.
+      staged.return(undefined);
+    }
   }
 
-  /** Looks up the records of a run. Returns the rows of those that do not stay. */
-  leaving(layout: CollectionLayout, run: EarlierRun): ReadonlySet<number> {
-    const leaving = new Set<number>();
-    for (let row = 0; row < run.count; row++) if (this.leaves(layout, run, row)) leaving.add(row);
-    return leaving;
+  /** Yields the records of a part of a run that stay. */
+  *#staying(run: EarlierRun, from: number, to: number): Generator<Span> {
+    let first = from;
+    for (let row = from; row < to; row++) {
+      const stays = this.#stays(run, row);
+      if (stays && (row === first || !run.beginsRun(row))) continue;
+      if (first < row) yield { run, from: first, to: row };
+      first = stays ? row : row + 1;
+    }
+    if (first < to) yield { run, from: first, to };
   }
 
-  /** Looks up a record. Notes its deletion when it is gone. Returns whether it does not stay. */
-  leaves(layout: CollectionLayout, run: EarlierRun, row: number): boolean {
+  /** Looks up a record. Counts it unless it stays, and notes its deletion when it is gone. */
+  #stays(run: EarlierRun, row: number): boolean {
     const { organization, ids } = run;
-    const staged = this.#staging.ids;
-    const named = staged.find(layout.name, organization, ids, row);
-    const origin = named ?? (this.isMerged(layout) ? 'base' : 'deletion');
-    if (origin === 'base') return false;
+    const { layout } = run.run;
+    const named = this.#staging.ids.find(layout.name, organization, ids, row);
+    // The ids of linked records that stay are staged.
+    const isMerged = this.earlier.isBase && !LINKED.includes(layout);
+    const origin = named ?? (isMerged ? 'base' : 'deletion');
+    if (origin === 'base') return true;
     if (origin === 'import') this.replaced++;
     else {
       this.deleted++;
       if (named !== undefined) this.requested++;
       this.#writer.addDeletion(organization, layout.name, run.idAt(row));
     }
-    return true;
+    return false;
   }
 
   /** Looks up the records of a run of a linked collection, and stages their content for `compareLinked`. */
-  stage(layout: CollectionLayout, run: EarlierRun): void {
-    this.leaving(layout, run);
+  stage({ name }: CollectionLayout, run: EarlierRun): void {
     for (let row = 0; row < run.count; row++) {
+      this.#stays(run, row);
       const content = linkedContent({ json: run.jsonAt(row), values: run.valuesAt(row) });
-      this.#insertLinked.run(layout.name, run.organization, run.idAt(row), content, run.changedAt(row));
+      this.#insertLinked.run(name, run.organization, run.idAt(row), content, run.changedAt(row));
     }
   }
 
@@ -108,52 +143,17 @@ function linkedContent({ json, values }: Pick<StagedRecord, 'json' | 'values'>):
 }
 
 /**
- * Merges staged records with those of a base that stay. Both are by organization and in list order, so a staged record
- * that did not change meets its earlier self, whose time it keeps.
- */
-export function* mergeRecords(
-  layout: CollectionLayout,
-  staged: Generator<StagedRecord, undefined>,
-  earlier: Iterable<EarlierRun>,
-  comparison: Comparison,
-): Generator<StagedRecord | Span> {
-  const isMerged = comparison.isMerged(layout);
-  try {
-    let next = staged.next().value;
-    for (const run of earlier) {
-      const leaving = isMerged ? comparison.leaving(layout, run) : undefined;
-      const same = new Set<number>();
-      let row = 0;
-      while (next !== undefined && next.organization <= run.organization) {
-        const met = next.organization === run.organization ? meet(layout, run, next, row, isMerged) : { row };
-        if (met === undefined) break;
-        if (leaving !== undefined) yield* spansOf(run, row, met.row, leaving);
-        if (met.isSame === true) same.add(met.row);
-        yield met.isSame === true ? { ...next, changedAt: run.changedAt(met.row) } : next;
-        row = met.isSame === undefined ? met.row : met.row + 1;
-        next = staged.next().value;
-      }
-      if (leaving !== undefined) yield* spansOf(run, row, run.count, leaving);
-      else for (let i = 0; i < run.count; i++) if (!same.has(i)) comparison.leaves(layout, run, i);
-    }
-    for (; next !== undefined; next = staged.next().value) yield next;
-  } finally {
-    // Ends the query, also before its last row.
-    staged.return(undefined);
-  }
-}
-
-/**
  * Returns the row of a run, from a row on, before which a record belongs; undefined when it follows the run. `isSame` is
  * whether the record of that row equals it; undefined if that has another id.
  */
 function meet(
-  layout: CollectionLayout,
   run: EarlierRun,
-  { json }: StagedRecord,
+  { json, organization }: StagedRecord,
   from: number,
   isMerged: boolean,
 ): { readonly row: number; readonly isSame?: boolean } | undefined {
+  if (organization !== run.organization) return organization < run.organization ? { row: from } : undefined;
+  const { layout } = run.run;
   if (from < run.count) {
     // Mostly, the records of both are the same, and none has to be parsed.
     if (run.jsonAt(from) === json) return { row: from, isSame: true };
@@ -163,15 +163,4 @@ function meet(
   if (isBefore(layout, run.placeAt(run.count - 1), place)) return undefined;
   const row = run.rowOf(place, from);
   return row < run.count && run.idAt(row) === place.id ? { row, isSame: run.jsonAt(row) === json } : { row };
-}
-
-function* spansOf(run: EarlierRun, from: number, to: number, leaving: ReadonlySet<number>): Generator<Span> {
-  let first = from;
-  for (let row = from; row < to; row++) {
-    const isLeaving = leaving.has(row);
-    if (!isLeaving && (row === first || !run.beginsRun(row))) continue;
-    if (first < row) yield { run, from: first, to: row };
-    first = isLeaving ? row + 1 : row;
-  }
-  if (first < to) yield { run, from: first, to };
 }
