@@ -81,8 +81,7 @@ const BYTE_ORDER_MARK = '\ufeff';
 
 /** Consecutive complete lines of an import file. */
 export interface LineBlock {
-  /** The only view of its ArrayBuffer, which can therefore be transferred to another thread. */
-  readonly bytes: Buffer<ArrayBuffer>;
+  readonly bytes: Buffer;
   readonly firstLine: number;
 }
 
@@ -96,7 +95,7 @@ export async function* readBlocks(
   onBytes?: (bytes: number) => void,
 ): AsyncGenerator<LineBlock> {
   /** The beginning of a line. */
-  let rest: Buffer[] = [];
+  let rest: Buffer = Buffer.alloc(0);
   let firstLine = 1;
   let bytesRead = 0;
   try {
@@ -110,20 +109,20 @@ export async function* readBlocks(
       ({ bytesRead } = source);
       const end = chunk.lastIndexOf(NEWLINE) + 1;
       if (end > 0) {
-        const block = { bytes: joined([...rest, chunk.subarray(0, end)]), firstLine };
-        firstLine += countLines(block.bytes);
-        rest = [chunk.subarray(end)];
-        yield block;
-      } else if (lengthOf(rest) <= MAX_LINE_BYTES) {
+        const bytes = Buffer.concat([rest, chunk.subarray(0, end)]);
+        yield { bytes, firstLine };
+        firstLine += countLines(bytes);
+        rest = chunk.subarray(end);
+      } else if (rest.length <= MAX_LINE_BYTES) {
         // The rest of an overlong line is skipped: its first bytes suffice to reject it.
-        rest.push(chunk);
+        rest = Buffer.concat([rest, chunk]);
       }
     }
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     throw new UnreadableImport(file, error.message);
   }
-  if (lengthOf(rest) > 0) yield { bytes: joined(rest), firstLine };
+  if (rest.length > 0) yield { bytes: rest, firstLine };
 }
 
 /** A line with its number in the file: an object, or one with a problem. Undecodable lines have no text. */
@@ -158,18 +157,6 @@ function readLine(bytes: Buffer, number: number): Line {
   }
   if (number === 1 && text.startsWith(BYTE_ORDER_MARK)) text = text.slice(1);
   return { number, text, ...parseLine(text) };
-}
-
-function lengthOf(parts: readonly Buffer[]): number {
-  return parts.reduce((sum, { length }) => sum + length, 0);
-}
-
-/** Concatenates buffers outside Node's buffer pool. */
-function joined(parts: readonly Buffer[]): Buffer<ArrayBuffer> {
-  const bytes = Buffer.allocUnsafeSlow(lengthOf(parts));
-  let at = 0;
-  for (const part of parts) at += part.copy(bytes, at);
-  return bytes;
 }
 
 function countLines(bytes: Buffer): number {

@@ -104,7 +104,7 @@ class ImportThread extends Worker {
 
   async run(task: ImportTask): Promise<ImportedBlock> {
     this.tasks++;
-    this.postMessage(task, 'block' in task ? [task.block.bytes.buffer] : []);
+    this.postMessage(task);
     const result = await this.#results.next();
     this.tasks--;
     if (result.done === true) throw new Error('an import thread exited');
@@ -165,7 +165,7 @@ export class BlockReader {
     }
     const reader = this.#readers.get(task.collection);
     if (reader === undefined) throw new TypeError(`no collection ${task.collection}`);
-    // A transferred Buffer arrives as a Uint8Array.
+    // A Buffer of another thread arrives as a Uint8Array.
     const { buffer, byteOffset, length } = task.block.bytes;
     const bytes = Buffer.from(buffer, byteOffset, length);
     for (const line of linesOf({ ...task.block, bytes })) {
