@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -124,7 +123,7 @@ async function writeSnapshot(
   const ofBase = isBase ? earlier.count : 0;
   const total = ofBase + linesRead - names.size - staging.rejections.total;
   let written = 0;
-  using writer = new SnapshotWriter(file, names, producedAt);
+  using writer = new SnapshotWriter(file, names, producedAt, earlier);
   const write = async (layout: CollectionLayout, stream: Iterable<StagedRecord | Span>): Promise<number> => {
     let records = 0;
     for (const more of writer.write(layout, stream)) {
@@ -151,8 +150,7 @@ async function writeSnapshot(
   }
   const ancestors = earlier?.lineage(options.producedAt.getTime() - keepChangesMs) ?? [];
   comparison?.keepDeletions(ancestors);
-  const snapshotId = randomUUID();
-  await writer.finish(snapshotId, ancestors, (organizationId) => earlier?.since(organizationId));
+  const snapshotId = await writer.finish(ancestors);
   /** Undefined without an earlier snapshot: a new history begins. */
   const history = comparison && {
     /** Number of snapshots from which copies can be continued. */

@@ -107,8 +107,8 @@ export class EarlierRun {
     return this.run.records.toString('utf8', this.#offsets[row], this.#offsets[row + 1] - 1);
   }
 
-  copy(from: number, to: number, target: Buffer, at: number): void {
-    this.run.records.copy(target, at, this.#offsets[from], this.#offsets[to] - 1);
+  copy(row: number, target: Buffer, at: number): void {
+    this.run.records.copy(target, at, this.#offsets[row], this.#offsets[row + 1] - 1);
   }
 
   /** Returns the column values of a record as JSON, in the order of the layout. */

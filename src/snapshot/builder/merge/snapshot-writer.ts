@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { CollectionName } from '../../../contract/operations.ts';
 import type Database from 'better-sqlite3';
 import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
@@ -19,6 +20,7 @@ import { sync } from '../../format/snapshot-file.ts';
 import { newDatabase, type StagedRecord } from '../staging/staging-file.ts';
 import type { Run } from '../../load/run-reader.ts';
 import type { EarlierRun, Span } from './earlier-run.ts';
+import type { EarlierSnapshot } from './earlier-snapshot.ts';
 
 /** Bytes of records after which a flush begins. */
 const FLUSH_BYTES = 64 * MEGABYTE;
@@ -26,6 +28,8 @@ const FLUSH_BYTES = 64 * MEGABYTE;
 interface WrittenOrganization {
   readonly organizationId: string;
   readonly name: string;
+  /** The time with which its history began, ISO 8601. */
+  readonly since: string;
   readonly runs: Record<CollectionName, RunEntry[]>;
 }
 
@@ -49,8 +53,14 @@ export class SnapshotWriter implements Disposable {
   /**
    * @param organizations names by id, in the order of the ids
    * @param producedAt ISO 8601, UTC
+   * @param earlier has the times with which histories began
    */
-  constructor(path: string, organizations: ReadonlyMap<string, string>, producedAt: string) {
+  constructor(
+    path: string,
+    organizations: ReadonlyMap<string, string>,
+    producedAt: string,
+    earlier?: EarlierSnapshot,
+  ) {
     this.#path = path;
     this.#producedAt = producedAt;
     this.#database = newDatabase(path);
@@ -58,7 +68,8 @@ export class SnapshotWriter implements Disposable {
     this.#insertDeletion = this.#database.prepare('INSERT OR IGNORE INTO deletions VALUES (?, ?, ?, ?)');
     this.#database.exec('BEGIN');
     this.#organizations = Array.from(organizations, ([organizationId, name]) => {
-      return { organizationId, name, runs: byCollection(() => []) };
+      const since = earlier?.since(organizationId) ?? producedAt;
+      return { organizationId, name, since, runs: byCollection(() => []) };
     });
   }
 
@@ -113,30 +124,25 @@ export class SnapshotWriter implements Disposable {
   }
 
   /**
-   * Completes, closes and flushes the file.
+   * Completes, closes and flushes the file. Returns the snapshot id.
    * @param ancestors earliest first
-   * @param sinceOf returns the time with which the history of an organization began; undefined for this snapshot
    */
-  async finish(
-    snapshotId: string,
-    ancestors: readonly SnapshotOrigin[],
-    sinceOf: (organizationId: string) => string | undefined,
-  ): Promise<void> {
-    const producedAt = this.#producedAt;
+  async finish(ancestors: readonly SnapshotOrigin[]): Promise<string> {
+    const [snapshotId, producedAt] = [randomUUID(), this.#producedAt];
     const insertAncestor = this.#database.prepare('INSERT INTO ancestors VALUES (?, ?)');
     const insertOrganization = this.#database.prepare('INSERT INTO organizations VALUES (?, ?, ?, ?, ?)');
     const insertRun = this.#database.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)');
     for (const one of ancestors) insertAncestor.run(one.snapshotId, one.producedAt);
-    const organizations = this.#organizations.map(({ organizationId, name, runs }) => {
-      const since = sinceOf(organizationId) ?? producedAt;
+    const organizations = this.#organizations.map((organization) => {
+      const { organizationId, name, since, runs } = organization;
       const content = contentDigest(runs);
-      const history = historyDigest(this.#database, { organizationId, since, runs });
+      const history = historyDigest(this.#database, organization);
       insertOrganization.run(organizationId, name, content, since, history);
       for (const { name: list } of COLLECTIONS) {
         for (const { firstRow, recordCount, recordBytes, digest, changesDigest: changes } of runs[list])
           insertRun.run(organizationId, list, firstRow, recordCount, recordBytes, digest, changes);
       }
-      return { organizationId, name, contentDigest: content, since, historyDigest: history };
+      return { ...organization, contentDigest: content, historyDigest: history };
     });
     const manifest = {
       snapshotId,
@@ -153,6 +159,7 @@ export class SnapshotWriter implements Disposable {
     this.#database.close();
     await this.#flushed;
     await sync(this.#path);
+    return snapshotId;
   }
 
   [Symbol.dispose](): void {
@@ -228,15 +235,12 @@ class GrowingRun {
   }
 
   #addSpan({ run, from, to }: Span): Span | undefined {
-    let row = from;
-    let first: number | undefined;
-    for (; row < to; row++) {
+    for (let row = from; row < to; row++) {
       const start = this.#append(run.sizeAt(row), [JSON.stringify(run.changedAt(row)), ...run.valuesAt(row)]);
-      if (start === undefined) break;
-      first ??= start;
+      if (start === undefined) return { run, from: row, to };
+      run.copy(row, this.#records, start);
     }
-    if (first !== undefined) run.copy(from, row, this.#records, first);
-    return row < to ? { run, from: row, to } : undefined;
+    return undefined;
   }
 
   #hasRoom(size: number): boolean {
