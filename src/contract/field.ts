@@ -39,6 +39,8 @@ type Referent = 'events' | 'sessions' | 'orders' | 'offers' | 'pricings';
 export type Expectation =
   /** A pricing is named next to the `offerId` of its offer. */
   | { readonly kind: 'names'; readonly referent: Referent }
+  /** Any value is accepted: the id of a pricing, which records name. */
+  | { readonly kind: 'identifies' }
   | { readonly kind: 'currencyCode' }
   | { readonly kind: 'notNegative' }
   /** For each text of a list. */

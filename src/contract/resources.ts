@@ -261,7 +261,7 @@ const offerHead = (type: (typeof OFFER_TYPES)[number]): Fields => ({
 });
 
 const pricing: Fields = {
-  pricingId: text('Pricing identifier.', 'prc_71'),
+  pricingId: expecting({ kind: 'identifies' }, text('Pricing identifier.', 'prc_71')),
   name: text('Name.', 'Plein tarif'),
   price: price('Price.', 45),
   bundleOfferId: naming(

@@ -24,19 +24,15 @@ export interface Rule {
   readonly collection: CollectionName;
   /** Path of the field, such as `placedItems[].offerId`. */
   readonly field: string;
-  /** The ids of pricings are collected, as records refer to them. */
-  readonly expected: Expectation | { readonly kind: 'identifies' };
+  readonly expected: Expectation;
 }
-
-const PRICING_ID = 'pricing[].pricingId';
 
 /** All rules. A rule has the same number in all threads. */
 export const RULES: readonly Rule[] = COLLECTIONS.flatMap(({ name: collection, resource }) => {
   const fields = new Map(Object.values(resource.variants).flatMap((variant) => [...fieldsIn(variant)]));
-  return [...fields].flatMap(([field, { expectation }]): Rule[] => {
-    if (field === PRICING_ID) return [{ collection, field, expected: { kind: 'identifies' } }];
-    return expectation === undefined ? [] : [{ collection, field, expected: expectation }];
-  });
+  return [...fields].flatMap(([field, { expectation: expected }]) =>
+    expected === undefined ? [] : [{ collection, field, expected }],
+  );
 });
 
 /** Returns the numbers of the rules of a collection, by field path without brackets. */

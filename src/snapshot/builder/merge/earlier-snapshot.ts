@@ -2,11 +2,11 @@ import type { Instant } from '../../../contract/timestamp.ts';
 import type { SnapshotOrigin } from '../../../store/organization-image.ts';
 import { type CollectionLayout, EVENTS } from '../../format/layout.ts';
 import { type Deletion, readDeletions } from '../../format/deletions.ts';
-import { instantOf, type ManifestOrganization, recordsIn, type RunEntry } from '../../format/manifest.ts';
+import { instantOf, type ManifestOrganization, recordsIn } from '../../format/manifest.ts';
 import { RefusedSnapshot } from '../../format/refused-snapshot.ts';
 import { MAX_ANCESTORS } from '../../format/schema.ts';
 import { asRefusal, type OpenSnapshot, openSnapshot } from '../../format/snapshot-file.ts';
-import { duplicateId, type Run, RunReader } from '../../load/run-reader.ts';
+import { duplicateId, RunReader } from '../../load/run-reader.ts';
 import type { Base } from '../staging/contradictions.ts';
 import { LINKED, type Staging, withoutSummary } from '../staging/staging.ts';
 import { EarlierRun } from './earlier-run.ts';
@@ -46,20 +46,23 @@ export class EarlierSnapshot implements Base, Disposable {
   *runs(layout: CollectionLayout, organizationIds: readonly string[]): Generator<EarlierRun> {
     const { hasCanonicalRuns: isCanonical } = this.#snapshot.manifest;
     const until = this.#until;
-    for (const [organization, organizationId] of organizationIds.entries()) {
-      const { runs, since = '' } = this.#organizations.get(organizationId) ?? {};
-      for (const entry of runs?.[layout.name] ?? []) {
-        const run = this.#read(layout, organizationId, entry);
-        yield new EarlierRun(organization, run, { isCanonical, since, until });
+    try {
+      for (const [organization, organizationId] of organizationIds.entries()) {
+        const { runs, since = '' } = this.#organizations.get(organizationId) ?? {};
+        for (const entry of runs?.[layout.name] ?? []) {
+          const run = this.#reader.read(layout, organizationId, entry);
+          run.checkDigest();
+          yield new EarlierRun(organization, run, { isCanonical, since, until });
+        }
       }
+    } catch (error) {
+      throw asRefusal(error);
     }
   }
 
-  deletions(organizationId: string): Iterable<Deletion> {
+  *deletions(organizationId: string): Generator<Deletion> {
     const organization = this.#organizations.get(organizationId);
-    return organization === undefined
-      ? []
-      : readDeletions(this.#snapshot.database, organization, this.#until);
+    if (organization !== undefined) yield* readDeletions(this.#snapshot.database, organization, this.#until);
   }
 
   /** Stages the events or sessions that the import does not name. Those of other collections are merged. */
@@ -104,15 +107,5 @@ export class EarlierSnapshot implements Base, Disposable {
 
   [Symbol.dispose](): void {
     this.#snapshot[Symbol.dispose]();
-  }
-
-  #read(layout: CollectionLayout, organizationId: string, entry: RunEntry): Run {
-    try {
-      const run = this.#reader.read(layout, organizationId, entry);
-      run.checkDigest();
-      return run;
-    } catch (error) {
-      throw asRefusal(error);
-    }
   }
 }
