@@ -3,13 +3,7 @@ import { type JsonObject, textIn } from '../../format/json-values.ts';
 import type { CollectionLayout, ColumnLayout, ImportedRecord } from '../../format/layout.ts';
 import { beginsRun, MAX_RECORD_BYTES } from '../../format/schema.ts';
 import { ORGANIZATIONS_FILE } from './import-files.ts';
-import {
-  type Check,
-  compileCheck,
-  compileNormalize,
-  importOnlyFields,
-  type Normalize,
-} from './import-schema.ts';
+import { type Check, compileCheck, compileNormalize, importOnlyFields } from './import-schema.ts';
 import type { LineNotes } from './line-notes.ts';
 import { type FieldProblem, quoted } from './problems.ts';
 import { rulesOf } from './rules.ts';
@@ -37,37 +31,30 @@ const TOO_LARGE = `must not be a record of more than ${MAX_RECORD_BYTES} bytes`;
 
 type Reading = ReadRecord | { readonly problems: readonly FieldProblem[] };
 
-/** Reads the objects of one import file: checks them, and converts them to the stored form. */
-export class RecordReader {
-  readonly layout: CollectionLayout;
-  readonly #organizations: ReadonlyMap<string, number>;
-  readonly #badOrganizations: BadOrganizations;
+/** Reads the object of a line. Notes its undeclared fields and repeated keys. */
+export type ReadLine = (imported: JsonObject, line: string, notes: LineNotes) => Reading;
+
+/** Compiles the reader of one import file: it checks records, and converts them to the stored form. */
+export function compileReader(
+  layout: CollectionLayout,
+  organizations: ReadonlyMap<string, number>,
+  bad: BadOrganizations,
+): ReadLine {
+  const { resource, orderedBy, columns } = layout;
+  const importOnly = importOnlyFields(layout.name);
   /** By type; of a collection without types, the only one has the empty name. */
-  readonly #variants = new Map<string, { readonly check: Check; readonly normalize: Normalize }>();
-
-  constructor(
-    layout: CollectionLayout,
-    organizations: ReadonlyMap<string, number>,
-    badOrganizations: BadOrganizations,
-  ) {
-    this.layout = layout;
-    this.#organizations = organizations;
-    this.#badOrganizations = badOrganizations;
-    const importOnly = importOnlyFields(layout.name);
-    for (const [type, fields] of Object.entries(layout.resource.variants)) {
-      this.#variants.set(type, {
-        check: compileCheck({ ...importOnly, ...fields }),
-        normalize: compileNormalize(fields, Object.keys(importOnly), rulesOf(layout.name)),
-      });
-    }
-  }
-
-  /** Reads the object of a line. Notes its undeclared fields and repeated keys. */
-  read(imported: JsonObject, line: string, notes: LineNotes): Reading {
-    const variant = this.#variants.get('') ?? this.#variants.get(textIn(imported['type']));
-    const organization = this.#organizations.get(textIn(imported['organizationId']));
-    const problems = variant?.check(imported) ?? this.#problemsOfType(imported);
-    if (organization === undefined) return { problems: this.#withOrganization(problems, imported) };
+  const variants = new Map(
+    Object.entries(resource.variants).map(([type, fields]) => {
+      const check = compileCheck({ ...importOnly, ...fields });
+      const normalize = compileNormalize(fields, Object.keys(importOnly), rulesOf(layout.name));
+      return [type, { check, normalize }];
+    }),
+  );
+  return (imported, line, notes) => {
+    const variant = variants.get('') ?? variants.get(textIn(imported['type']));
+    const organization = organizations.get(textIn(imported['organizationId']));
+    const problems = variant?.check(imported) ?? problemsOfType(variants, imported);
+    if (organization === undefined) return { problems: withOrganization(problems, imported, bad) };
     if (variant === undefined || problems.length > 0) return { problems };
 
     const served = variant.normalize(imported, notes) as JsonObject;
@@ -76,40 +63,44 @@ export class RecordReader {
     if (json.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(json) > MAX_RECORD_BYTES)
       return { problems: [{ field: '', reason: TOO_LARGE }] };
     notes.checkKeys(line);
-    const { resource, orderedBy, columns } = this.layout;
     const id = textIn(served[resource.id]);
     const instant = parseTimestamp(textIn(served[orderedBy.field])) ?? 0n;
     const values = columns.map((column) => columnValue(column, { served, imported }));
     return { organization, instant, id, beginsRun: beginsRun(id), values, json };
-  }
+  };
+}
 
-  /** Returns the problems of a record with a wrong type: of the variant in capitals, else of all variants. */
-  #problemsOfType(imported: JsonObject): readonly FieldProblem[] {
-    const meant = this.#variants.get(textIn(imported['type']).trim().toUpperCase());
-    const variants = meant === undefined ? [...this.#variants.values()] : [meant];
-    const [problems, ...rest] = variants.map(({ check }) => check(imported));
-    const isOfAll = ({ field }: FieldProblem) =>
-      rest.every((each) => each.some((other) => other.field === field));
-    const reason = `must be one of ${[...this.#variants.keys()].join(', ')}`;
-    return [
-      { field: 'type', reason, found: 'type' in imported ? quoted(imported['type']) : undefined },
-      ...problems.filter((problem) => problem.field !== 'type' && isOfAll(problem)),
-    ];
-  }
+/** Returns the problems of a record with a wrong type: of the variant in capitals, else of all variants. */
+function problemsOfType(
+  variants: ReadonlyMap<string, { readonly check: Check }>,
+  imported: JsonObject,
+): readonly FieldProblem[] {
+  const meant = variants.get(textIn(imported['type']).trim().toUpperCase());
+  const candidates = meant === undefined ? [...variants.values()] : [meant];
+  const [problems, ...rest] = candidates.map(({ check }) => check(imported));
+  const isOfAll = ({ field }: FieldProblem) =>
+    rest.every((each) => each.some((other) => other.field === field));
+  const reason = `must be one of ${[...variants.keys()].join(', ')}`;
+  return [
+    { field: 'type', reason, found: 'type' in imported ? quoted(imported['type']) : undefined },
+    ...problems.filter((problem) => problem.field !== 'type' && isOfAll(problem)),
+  ];
+}
 
-  /** Adds that the organization is unknown to the other problems of a record. */
-  #withOrganization(problems: readonly FieldProblem[], imported: JsonObject): readonly FieldProblem[] {
-    if (problems.some(({ field }) => field === 'organizationId')) return problems;
-    const { organizationId } = imported;
-    const { ids, isAnyUnknown } = this.#badOrganizations;
-    const reason = `must be in ${ORGANIZATIONS_FILE}.ndjson`;
-    const isConsequence = isAnyUnknown || ids.has(textIn(organizationId));
-    return [...problems, { field: 'organizationId', reason, found: quoted(organizationId), isConsequence }];
-  }
+/** Adds that the organization is unknown to the other problems of a record. */
+function withOrganization(
+  problems: readonly FieldProblem[],
+  { organizationId }: JsonObject,
+  { ids, isAnyUnknown }: BadOrganizations,
+): readonly FieldProblem[] {
+  if (problems.some(({ field }) => field === 'organizationId')) return problems;
+  const reason = `must be in ${ORGANIZATIONS_FILE}.ndjson`;
+  const isConsequence = isAnyUnknown || ids.has(textIn(organizationId));
+  return [...problems, { field: 'organizationId', reason, found: quoted(organizationId), isConsequence }];
 }
 
 /** Returns a record's element of the JSON array that a run stores in the column. */
-export function columnValue(column: ColumnLayout, record: ImportedRecord): string {
+function columnValue(column: ColumnLayout, record: ImportedRecord): string {
   if (column.holds === 'instant') return String(column.of(record));
   // A URL cannot contain a lone surrogate.
   if (column.holds === 'list')

@@ -3,12 +3,13 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type Database from 'better-sqlite3';
+import type { CollectionName } from '../../../contract/operations.ts';
 import { textIn } from '../../format/json-values.ts';
-import { COLLECTIONS } from '../../format/layout.ts';
+import { byCollection, type CollectionLayout } from '../../format/layout.ts';
 import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { type LineBlock, linesOf } from '../import/import-files.ts';
 import { LineNotes } from '../import/line-notes.ts';
-import { type BadOrganizations, RecordReader } from '../import/record-reader.ts';
+import { type BadOrganizations, compileReader, type ReadLine } from '../import/record-reader.ts';
 import { Mentions } from './mentions.ts';
 import { newDatabase, StagingTables } from './staging-file.ts';
 
@@ -39,10 +40,7 @@ export class ImportThreads {
   }
 
   /** Reads the blocks of a collection's file. Yields the results in file order. */
-  async *read(
-    collection: string,
-    blocks: AsyncIterable<LineBlock> | Iterable<LineBlock>,
-  ): AsyncGenerator<ImportedBlock> {
+  async *read(collection: CollectionName, blocks: AsyncIterable<LineBlock>): AsyncGenerator<ImportedBlock> {
     const pending: Promise<ImportedBlock>[] = [];
     try {
       for await (const block of blocks) {
@@ -116,7 +114,7 @@ class ImportThread extends Worker {
 const CACHE_KILOBYTES = (4 * MEGABYTE) / 1024;
 
 export type ImportTask =
-  | { readonly collection: string; readonly block: LineBlock }
+  | { readonly collection: CollectionName; readonly block: LineBlock }
   /** The last task completes the staging file. */
   | { readonly isLast: true };
 
@@ -139,7 +137,7 @@ export class BlockReader {
   readonly #database: Database.Database;
   readonly #tables: StagingTables;
   readonly #mentions: Mentions;
-  readonly #readers: ReadonlyMap<string, RecordReader>;
+  readonly #readers: Readonly<Record<CollectionName, { layout: CollectionLayout; read: ReadLine }>>;
 
   constructor(data: ReaderData) {
     const { organizations, badOrganizations, stagingFile } = data;
@@ -149,9 +147,9 @@ export class BlockReader {
     this.#database.exec('BEGIN');
     this.#tables = new StagingTables(this.#database);
     this.#mentions = new Mentions(this.#database);
-    this.#readers = new Map(
-      COLLECTIONS.map((layout) => [layout.name, new RecordReader(layout, organizations, badOrganizations)]),
-    );
+    this.#readers = byCollection((layout) => {
+      return { layout, read: compileReader(layout, organizations, badOrganizations) };
+    });
   }
 
   run(task: ImportTask) {
@@ -163,8 +161,7 @@ export class BlockReader {
       this.close();
       return { records, notes };
     }
-    const reader = this.#readers.get(task.collection);
-    if (reader === undefined) throw new TypeError(`no collection ${task.collection}`);
+    const { layout, read } = this.#readers[task.collection];
     // A Buffer of another thread arrives as a Uint8Array.
     const { buffer, byteOffset, length } = task.block.bytes;
     const bytes = Buffer.from(buffer, byteOffset, length);
@@ -172,13 +169,13 @@ export class BlockReader {
       notes.line = line.number;
       notes.mentions = [];
       const reading =
-        line.record === undefined ? { problems: [line.problem] } : reader.read(line.record, line.text, notes);
+        line.record === undefined ? { problems: [line.problem] } : read(line.record, line.text, notes);
       if ('problems' in reading) {
         notes.reject(reading.problems, line.text);
         const organization = this.#data.organizations.get(textIn(line.record?.['organizationId']));
-        this.#tables.addBad(reader.layout, line, organization);
+        this.#tables.addBad(layout, line, organization);
       } else {
-        this.#tables.add(reader.layout, 'import', line.number, reading);
+        this.#tables.add(layout, 'import', line.number, reading);
         this.#mentions.add(reading.organization, line.number, reading.id, notes.mentions);
         records++;
       }
