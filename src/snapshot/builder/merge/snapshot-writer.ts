@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CollectionName } from '../../../contract/operations.ts';
 import type Database from 'better-sqlite3';
-import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { COMMA } from '../../../store/records.ts';
 import { byCollection, type CollectionLayout, COLLECTIONS } from '../../format/layout.ts';
 import type { SnapshotOrigin } from '../../../store/organization-image.ts';
@@ -21,9 +20,6 @@ import { newDatabase, type StagedRecord } from '../staging/staging-file.ts';
 import type { Run } from '../../load/run-reader.ts';
 import type { EarlierRun, Span } from './earlier-run.ts';
 import type { EarlierSnapshot } from './earlier-snapshot.ts';
-
-/** Bytes of records after which a flush begins. */
-const FLUSH_BYTES = 64 * MEGABYTE;
 
 interface WrittenOrganization {
   readonly organizationId: string;
@@ -46,9 +42,6 @@ export class SnapshotWriter implements Disposable {
   readonly #organizations: readonly WrittenOrganization[];
   /** Space for the records of the current run. Strings would live long enough to reach V8's old generation. */
   readonly #records = Buffer.allocUnsafeSlow(MAX_RUN_BYTES);
-  #unflushedBytes = 0;
-  /** Flushes of the file, one after the other. The disk works while the rest is written, so the last one is short. */
-  #flushed = Promise.resolve();
 
   /**
    * @param organizations names by id, in the order of the ids
@@ -110,17 +103,7 @@ export class SnapshotWriter implements Disposable {
     insert.run(organizationId, firstRow, changedAt, ...content);
     runs[name].push({ ...entry, firstRow });
     this.runs[run.copied === undefined ? 'written' : 'copied']++;
-    this.#flush(entry.recordBytes);
     return entry.recordCount;
-  }
-
-  #flush(bytes: number): void {
-    this.#unflushedBytes += bytes;
-    if (this.#unflushedBytes < FLUSH_BYTES) return;
-    this.#unflushedBytes = 0;
-    this.#flushed = this.#flushed.then(() => sync(this.#path));
-    // The error is thrown at the end.
-    this.#flushed.catch(() => undefined);
   }
 
   /**
@@ -157,7 +140,6 @@ export class SnapshotWriter implements Disposable {
       .run(snapshotId, producedAt, manifestDigest(manifest));
     this.#database.exec('COMMIT');
     this.#database.close();
-    await this.#flushed;
     await sync(this.#path);
     return snapshotId;
   }
