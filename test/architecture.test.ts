@@ -28,7 +28,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/snapshot/{admission,watch,load}': ['src/snapshot/format', ...DATA],
   'src/snapshot/publish': ['src/snapshot/{load,format}', ...DATA],
   'src/snapshot/builder/import': ['src/snapshot/format', ...DATA],
-  'src/snapshot/builder/staging': ['src/snapshot/builder/import', 'src/snapshot/format', ...DATA],
+  'src/snapshot/builder/staging': ['src/snapshot/builder/import', 'src/snapshot/{load,format}', ...DATA],
   'src/snapshot/builder/merge': ['src/snapshot/builder/staging', 'src/snapshot/{load,format}', ...DATA],
   'src/snapshot/builder': ['src/snapshot/{load,format}', ...DATA],
   'src/query': DATA,

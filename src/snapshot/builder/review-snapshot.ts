@@ -5,7 +5,7 @@ import { type OnProgress, runCounter } from '../load/read-snapshot.ts';
 import { compileNormalize } from './import/import-schema.ts';
 import { LineNotes } from './import/line-notes.ts';
 import { rulesOf, type Warning } from './import/rules.ts';
-import { EarlierSnapshot } from './merge/earlier-snapshot.ts';
+import { EarlierSnapshot } from './staging/earlier-snapshot.ts';
 import { Mentions, warningsOf } from './staging/mentions.ts';
 import { StagedIds } from './staging/staged-ids.ts';
 import { registerSortKeys, sortKey } from './staging/staging-file.ts';

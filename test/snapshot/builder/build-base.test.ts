@@ -2,7 +2,7 @@ import { copyFileSync, readFileSync, renameSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { EarlierSnapshot } from '../../../src/snapshot/builder/merge/earlier-snapshot.ts';
+import { EarlierSnapshot } from '../../../src/snapshot/builder/staging/earlier-snapshot.ts';
 import type { BuildOptions } from '../../../src/snapshot/builder/build-snapshot.ts';
 import type { BuildProgress } from '../../../src/snapshot/builder/staging/read-import.ts';
 import { SnapshotWriter } from '../../../src/snapshot/builder/merge/snapshot-writer.ts';

@@ -5,8 +5,8 @@ import type { CollectionLayout } from '../../format/layout.ts';
 import type { SnapshotOrigin } from '../../../store/organization-image.ts';
 import type { StagedRecord } from '../staging/staging-file.ts';
 import { LINKED, type Staging } from '../staging/staging.ts';
-import { type EarlierRun, isBefore, placeOf, type Span } from './earlier-run.ts';
-import type { EarlierSnapshot } from './earlier-snapshot.ts';
+import { type EarlierRun, isBefore, placeOf, type Span } from '../staging/earlier-run.ts';
+import type { EarlierSnapshot } from '../staging/earlier-snapshot.ts';
 import type { SnapshotWriter } from './snapshot-writer.ts';
 
 /** Compares the records of an earlier snapshot, a base or the previous one, with the new records, by id. */

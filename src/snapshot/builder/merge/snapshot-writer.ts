@@ -18,8 +18,8 @@ import { historyDigest } from '../../format/deletions.ts';
 import { sync } from '../../format/snapshot-file.ts';
 import { newDatabase, type StagedRecord } from '../staging/staging-file.ts';
 import type { Run } from '../../load/run-reader.ts';
-import type { EarlierRun, Span } from './earlier-run.ts';
-import type { EarlierSnapshot } from './earlier-snapshot.ts';
+import type { EarlierRun, Span } from '../staging/earlier-run.ts';
+import type { EarlierSnapshot } from '../staging/earlier-snapshot.ts';
 
 interface WrittenOrganization {
   readonly organizationId: string;

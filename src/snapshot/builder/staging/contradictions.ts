@@ -2,16 +2,9 @@ import type { CollectionName } from '../../../contract/operations.ts';
 import { type CollectionLayout, EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../../format/layout.ts';
 import type { ImportFolder } from '../import/import-files.ts';
 import { type FieldProblem, UNIQUE } from '../import/problems.ts';
+import type { EarlierSnapshot } from './earlier-snapshot.ts';
 import { eventOf, selectAll } from './staging-file.ts';
 import type { Staging } from './staging.ts';
-
-/** The base of a build, whose events and sessions are staged with the lines. */
-export interface Base {
-  readonly path: string;
-  readonly names: ReadonlyMap<string, string>;
-  /** Stages the records of a collection that stay. Called when the ids of its lines are known. */
-  stage(layout: CollectionLayout, staging: Staging): void;
-}
 
 /** SQL expressions of the fields that an import line has and its stored record lacks. */
 const IMPORT_ONLY: ReadonlyMap<CollectionLayout, string> = new Map([
@@ -33,7 +26,7 @@ export function rejectContradictions(
   staging: Staging,
   folder: ImportFolder,
   lines: Readonly<Record<CollectionName, number>>,
-  base: Base | undefined,
+  base: EarlierSnapshot | undefined,
 ): void {
   const { database, files, ids, rejections } = staging;
   collectIds(EVENTS);

@@ -24,7 +24,8 @@ import { type FieldProblem, quoted, UNIQUE } from '../import/problems.ts';
 import type { BadOrganizations } from '../import/record-reader.ts';
 import { ImportThreads } from './import-threads.ts';
 import { ImportRejected, type Rejections } from './rejections.ts';
-import { rejectContradictions, type Base } from './contradictions.ts';
+import { rejectContradictions } from './contradictions.ts';
+import type { EarlierSnapshot } from './earlier-snapshot.ts';
 import type { Staging } from './staging.ts';
 
 export type BadLineLimit = { readonly lines: number } | { readonly percent: number };
@@ -62,7 +63,7 @@ export async function readImport(
   input: ImportFolder,
   folder: string,
   staging: Staging,
-  base: Base | undefined,
+  base: EarlierSnapshot | undefined,
 ) {
   const { rejections } = staging;
   const { skipInvalid, maxInvalid = { percent: 100 } } = options;

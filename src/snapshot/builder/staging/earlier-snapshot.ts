@@ -7,15 +7,14 @@ import { RefusedSnapshot } from '../../format/refused-snapshot.ts';
 import { MAX_ANCESTORS } from '../../format/schema.ts';
 import { asRefusal, type OpenSnapshot, openSnapshot } from '../../format/snapshot-file.ts';
 import { duplicateId, RunReader } from '../../load/run-reader.ts';
-import type { Base } from '../staging/contradictions.ts';
-import { LINKED, type Staging, withoutSummary } from '../staging/staging.ts';
+import { LINKED, type Staging, withoutSummary } from './staging.ts';
 import { EarlierRun } from './earlier-run.ts';
 
 /**
  * The snapshot that a build follows: its base, or the one before a full build. It is only read.
  * All methods throw `RefusedSnapshot` when the file is not sound.
  */
-export class EarlierSnapshot implements Base, Disposable {
+export class EarlierSnapshot implements Disposable {
   readonly path: string;
   readonly isBase: boolean;
   readonly names: ReadonlyMap<string, string>;
