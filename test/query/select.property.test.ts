@@ -5,7 +5,7 @@ import { resolve } from '../../src/query/resolve.ts';
 import { rowsAt, select, totalOf } from '../../src/query/select.ts';
 import { SelectionCache } from '../../src/query/selection-cache.ts';
 import { buildInstantIndex, instantImage } from '../../src/store/index/instant-index.ts';
-import { compositeName, LONG_LIST, PostingIndexBuilder } from '../../src/store/index/posting-index.ts';
+import { compositeName, PostingIndexBuilder } from '../../src/store/index/posting-index.ts';
 import { encodeTexts } from '../../src/store/index/texts.ts';
 import type { CollectionImage } from '../../src/store/organization-image.ts';
 import { emptyCollection } from '../support/empty-image.ts';
@@ -178,7 +178,7 @@ describe('A selection', () => {
     }
 
     it('relies on an index by instant for long posting lists alone', () => {
-      const { postings } = imageOf(randomRows(new Random(1), LONG_LIST));
+      const { postings } = imageOf(randomRows(new Random(1), 128));
       expect(postings['status']).not.to.have.property('byInstant');
       expect(image.postings['status']).to.have.property('byInstant');
     });

@@ -1,7 +1,7 @@
-import { type Bytes, type Row, sharedUint32s, UINT32_BYTES, type Uint32s } from '../memory/shared-arrays.ts';
+import { type Bytes, type Row, UINT32_BYTES, type Uint32s } from '../memory/shared-arrays.ts';
 import { findKey, KeyTableBuilder, type KeyTableImage } from './key-table.ts';
 import { buildPostingsByInstant, type PostingsByInstant } from './postings-by-instant.ts';
-import { countStarts } from './row-sets.ts';
+import { valuesByKey } from './row-sets.ts';
 import type { Texts } from './texts.ts';
 
 /**
@@ -20,7 +20,7 @@ export interface PostingImage {
 }
 
 /** Lists up to this length need no wavelet matrix: a scan reads all of their rows. */
-export const LONG_LIST = 128;
+const LONG_LIST = 128;
 
 export class PostingIndexBuilder {
   readonly #keys = new KeyTableBuilder();
@@ -117,10 +117,7 @@ export class PostingIndexBuilder {
     const rowOf = this.#rowOf.subarray(0, this.#count);
     const keyOf = this.#keyOf.subarray(0, this.#count);
     const keyCount = this.#keys.count;
-    const starts = countStarts(keyOf, sharedUint32s(keyCount + 1));
-    const next = starts.slice();
-    const rows = sharedUint32s(rowOf.length);
-    for (let i = 0; i < rowOf.length; i++) rows[next[keyOf[i]]++] = rowOf[i];
+    const { starts, values: rows } = valuesByKey(keyOf, rowOf, keyCount);
     const image = { keys: this.#keys.finish(), starts, rows };
     const isAnyLong = starts.some((start, key) => starts[key + 1] - start > LONG_LIST);
     if (byInstant === undefined || !isAnyLong) return image;

@@ -1,6 +1,6 @@
-import { sharedUint32s, UINT32_BYTES, type Uint32s } from '../memory/shared-arrays.ts';
+import { UINT32_BYTES, type Uint32s } from '../memory/shared-arrays.ts';
 import { KeyTableBuilder } from './key-table.ts';
-import { countStarts, lowerBound, NO_ROWS, rowSet } from './row-sets.ts';
+import { countStarts, lowerBound, NO_ROWS, rowSet, valuesByKey } from './row-sets.ts';
 import {
   buildWaveletMatrix,
   lengthOfRanges,
@@ -34,67 +34,58 @@ export interface PostingsByInstant {
 /**
  * Builds the posting lists from pairs of row and key, in ascending order of row.
  * @param rows the rows by rank in the instant index
- * @param leastGroup least number of rows in a group
  */
 export function buildPostingsByInstant(
   { rowOf, keyOf }: { readonly rowOf: Uint32s; readonly keyOf: Uint32s },
   keyCount: number,
   instant: string,
   rows: Uint32s,
-  leastGroup?: number,
 ): PostingsByInstant {
   const firstPair = countStarts(rowOf, new Uint32Array(rows.length + 1));
-  const keyGroups = groupRows(keyOf, firstPair, keyCount, leastGroup);
-  const { firsts, groups, groupCount } = keyGroups;
-  const { first, sectionOf } = sectionsOfRows(keyOf, firstPair, keyCount, keyGroups);
-  const bounds = countStarts(sectionOf, sharedUint32s(2 * keyCount + groupCount + 1));
-  const next = bounds.slice();
-  const ranks = sharedUint32s(sectionOf.length);
-  const sequence = new Uint32Array(sectionOf.length);
+  const { groupOf, keysOfGroups } = groupRows(keyOf, firstPair);
+  const firstRare = keyCount + keysOfGroups.length;
+  const sectionOf = new Uint32Array(keyOf.length);
+  const rankOf = new Uint32Array(keyOf.length);
+  let count = 0;
   for (let rank = 0; rank < rows.length; rank++) {
     const row = rows[rank];
-    for (let i = first[row]; i < first[row + 1]; i++) {
-      const at = next[sectionOf[i]]++;
-      ranks[at] = rank;
-      sequence[at] = row;
+    const [from, to] = [firstPair[row], firstPair[row + 1]];
+    if (groupOf[row] > 0) {
+      rankOf[count] = rank;
+      sectionOf[count++] = keyCount + groupOf[row] - 1;
+      continue;
+    }
+    const firstSection = to - from === 1 ? 0 : firstRare;
+    for (let i = from; i < to; i++) {
+      rankOf[count] = rank;
+      sectionOf[count++] = firstSection + keyOf[i];
     }
   }
+  const { starts: bounds, values: ranks } = valuesByKey(
+    sectionOf.subarray(0, count),
+    rankOf,
+    firstRare + keyCount,
+  );
+  const { starts: firsts, values: groups } = valuesByKey(
+    Uint32Array.from(keysOfGroups.flat()),
+    Uint32Array.from(keysOfGroups.flatMap((keys, group) => keys.map(() => group))),
+    keyCount,
+  );
+  const sequence = new Uint32Array(count);
+  for (let i = 0; i < count; i++) sequence[i] = rows[ranks[i]];
   return { instant, bounds, firsts, groups, ranks, matrix: buildWaveletMatrix(sequence, rows.length) };
-}
-
-/** Returns the sections of every row. Those of row r are sectionOf[first[r] … first[r + 1]]. */
-function sectionsOfRows(
-  keyOf: Uint32s,
-  firstPair: Uint32s,
-  keyCount: number,
-  { groupOf, groupCount }: KeyGroups,
-): { first: Uint32s; sectionOf: Uint32s } {
-  const first = new Uint32Array(firstPair.length);
-  const sectionOf = new Uint32Array(keyOf.length);
-  const firstRare = keyCount + groupCount;
-  let count = 0;
-  for (let row = 0; row < groupOf.length; row++) {
-    const [from, to] = [firstPair[row], firstPair[row + 1]];
-    if (to - from === 1) sectionOf[count++] = keyOf[from];
-    else if (groupOf[row] > 0) sectionOf[count++] = keyCount + groupOf[row] - 1;
-    else for (let i = from; i < to; i++) sectionOf[count++] = firstRare + keyOf[i];
-    first[row + 1] = count;
-  }
-  return { first, sectionOf: sectionOf.subarray(0, count) };
 }
 
 /** Rows of smaller groups are gathered instead, since each group adds a range to a query. */
 const LEAST_GROUP = 32;
 
-/** Groups of rows that have the same keys, more than one. */
-type KeyGroups = ReturnType<typeof groupRows>;
-
 /**
- * Groups the rows that have the same keys.
+ * Groups the rows that have the same keys, more than one.
  * @param keyOf the keys of row r are keyOf[firstPair[r] … firstPair[r + 1]]
+ * @returns the keys of each group, and for each row its group + 1, or 0 when it has one key or none, or keys that too
+ *   few rows share
  */
-function groupRows(keyOf: Uint32s, firstPair: Uint32s, keyCount: number, leastGroup = LEAST_GROUP) {
-  /** By row: its group + 1, or 0 for a row with one key or none, or with keys that too few rows share. */
+function groupRows(keyOf: Uint32s, firstPair: Uint32s) {
   const groupOf = new Uint32Array(firstPair.length - 1);
   const sets = new KeyTableBuilder();
   const sizes: number[] = [];
@@ -109,33 +100,20 @@ function groupRows(keyOf: Uint32s, firstPair: Uint32s, keyCount: number, leastGr
     sizes[number] = (sizes[number] ?? 0) + 1;
     groupOf[row] = number + 1;
   }
-  let groupCount = 0;
-  const groupOfSet = sizes.map((size) => (size < leastGroup ? 0 : ++groupCount));
+  const keysOfGroups: number[][] = [];
+  const groupOfSet = sizes.map((size, set) => {
+    if (size < LEAST_GROUP) return 0;
+    return keysOfGroups.push([...new Uint32Array(sets.key(set).slice().buffer)]);
+  });
   for (let row = 0; row < groupOf.length; row++) {
     if (groupOf[row] > 0) groupOf[row] = groupOfSet[groupOf[row] - 1];
   }
-  const keysOfGroups = groupOfSet.flatMap((group, set) =>
-    group === 0 ? [] : [new Uint32Array(sets.key(set).slice().buffer)],
-  );
-  return { groupCount, groupOf, ...groupsByKey(keysOfGroups, keyCount) };
+  return { groupOf, keysOfGroups };
 }
 
 function isAscending(values: Uint32s, from: number, to: number): boolean {
   for (let i = from + 1; i < to; i++) if (values[i] < values[i - 1]) return false;
   return true;
-}
-
-/** Returns the groups of each key. Those of key k are groups[firsts[k] … firsts[k + 1]]. */
-function groupsByKey(keysOfGroups: readonly Uint32s[], keyCount: number) {
-  const firsts = sharedUint32s(keyCount + 1);
-  for (const keys of keysOfGroups) for (const key of keys) firsts[key + 1]++;
-  for (let key = 0; key < keyCount; key++) firsts[key + 1] += firsts[key];
-  const next = firsts.slice();
-  const groups = sharedUint32s(firsts[keyCount]);
-  keysOfGroups.forEach((keys, group) => {
-    for (const key of keys) groups[next[key]++] = group;
-  });
-  return { firsts, groups };
 }
 
 /** Ranges with at most this average number of rows are gathered and sorted instead of read through the matrix. */
@@ -152,7 +130,6 @@ export function rowsOfKeys(
   rows: Uint32s,
   low: number,
   high: number,
-  fewRows = FEW_ROWS,
 ): RowRanges {
   const inWindow = (sections: Iterable<number>): number[] => {
     const ranges: number[] = [];
@@ -173,7 +150,7 @@ export function rowsOfKeys(
   const disjoint = inWindow(sections);
   const rare = inWindow(keys.map((key) => firstRare + key));
   const all = [...disjoint, ...rare];
-  if (all.length > 2 && lengthOfRanges(all) <= (fewRows * all.length) / 2)
+  if (all.length > 2 && lengthOfRanges(all) <= (FEW_ROWS * all.length) / 2)
     return { matrix, ranges: NO_ROWS, listed: gathered(all, ranks, rows) };
   // Rare rows repeat only between keys, so those of one key stay a range.
   if (rare.length <= 2) return { matrix, ranges: Uint32Array.from(all), listed: NO_ROWS };

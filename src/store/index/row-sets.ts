@@ -1,4 +1,4 @@
-import type { Int64s, Row, Uint32s } from '../memory/shared-arrays.ts';
+import { type Int64s, type Row, sharedUint32s, type Uint32s } from '../memory/shared-arrays.ts';
 
 /** Sets of rows as ascending lists. */
 
@@ -65,12 +65,7 @@ export function intersection(a: Uint32s, b: Uint32s): Uint32s {
       to += step;
       step *= 2;
     }
-    to = Math.min(to, long.length);
-    while (from < to) {
-      const middle = (from + to) >>> 1;
-      if (long[middle] < row) from = middle + 1;
-      else to = middle;
-    }
+    from = lowerBound(long, row, from, Math.min(to, long.length));
     if (from === long.length) break;
     if (long[from] === row) both[count++] = row;
   }
@@ -112,6 +107,15 @@ export function countStarts(values: Uint32s, starts: Uint32s): Uint32s {
   for (const value of values) starts[value + 1]++;
   for (let i = 1; i < starts.length; i++) starts[i] += starts[i - 1];
   return starts;
+}
+
+/** Groups values by key, in shared memory and in their order: those of key k are values[starts[k] … starts[k + 1]]. */
+export function valuesByKey(keyOf: Uint32s, valueOf: Uint32s, keyCount: number) {
+  const starts = countStarts(keyOf, sharedUint32s(keyCount + 1));
+  const next = starts.slice();
+  const values = sharedUint32s(keyOf.length);
+  for (let i = 0; i < keyOf.length; i++) values[next[keyOf[i]]++] = valueOf[i];
+  return { starts, values };
 }
 
 /** Counts the 1s of 32 bits, by pairs, nibbles and bytes (Warren, "Hacker's Delight", 5-1). */
