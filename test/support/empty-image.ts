@@ -23,7 +23,7 @@ export function emptyCollection(idField: string): CollectionImage {
   return {
     count: 0,
     records: pack([]),
-    ids: new IdIndexBuilder(0, idField).finish(),
+    ids: new IdIndexBuilder(0, idField).image,
     postings: {},
     instants: {},
   };

@@ -59,7 +59,7 @@ export function loadCollection(
       changeInstants.push(instant);
     }
   }
-  const image = { count, records, ...indexes.finish(), ids: ids.finish() };
+  const image = { count, records, ...indexes.finish(), ids: ids.image };
   return { image, changed: instantImage(BigInt64Array.from(changeInstants), changedRows) };
 }
 

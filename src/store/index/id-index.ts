@@ -16,14 +16,13 @@ export interface IdIndexImage {
 }
 
 export class IdIndexBuilder {
-  readonly #slots: Uint32s;
-  readonly #prefixLength: number;
+  /** Has the rows that were added. */
+  readonly image: IdIndexImage;
   /** By row. Distinguishes most ids without reading a record. */
   readonly #hashes: Uint32s;
 
   constructor(count: number, idField: string) {
-    this.#slots = sharedUint32s(slotCount(count));
-    this.#prefixLength = recordPrefix(idField).length;
+    this.image = { slots: sharedUint32s(slotCount(count)), prefixLength: recordPrefix(idField).length };
     this.#hashes = new Uint32Array(count);
   }
 
@@ -32,7 +31,8 @@ export class IdIndexBuilder {
    * @returns position, from `firstRow`, of the first id that an earlier row has
    */
   addEach(records: RecordsImage, firstRow: Row, ids: Texts): number | undefined {
-    const [slots, known] = [this.#slots, this.#hashes];
+    const { slots } = this.image;
+    const known = this.#hashes;
     const mask = slots.length - 1;
     for (let i = 0; i < ids.ends.length; i++) {
       const row = firstRow + i;
@@ -48,13 +48,9 @@ export class IdIndexBuilder {
     return undefined;
   }
 
-  finish(): IdIndexImage {
-    return { slots: this.#slots, prefixLength: this.#prefixLength };
-  }
-
   #sameId({ bytes, offsets }: RecordsImage, a: Row, b: Row): boolean {
-    let i = offsets[a] + this.#prefixLength + 1;
-    let j = offsets[b] + this.#prefixLength + 1;
+    let i = offsets[a] + this.image.prefixLength + 1;
+    let j = offsets[b] + this.image.prefixLength + 1;
     for (; bytes[i] === bytes[j]; i++, j++) {
       if (bytes[i] === QUOTE) return true;
       if (bytes[i] === BACKSLASH && bytes[++i] !== bytes[++j]) return false;
@@ -64,16 +60,18 @@ export class IdIndexBuilder {
 }
 
 /** Returns the row of the record with an id, or -1. */
-export function findRow(index: IdIndexImage, { bytes, offsets }: RecordsImage, id: string): Row {
+export function findRow(
+  { slots, prefixLength }: IdIndexImage,
+  { bytes, offsets }: RecordsImage,
+  id: string,
+): Row {
   const json = Buffer.from(JSON.stringify(id));
   const key = Buffer.from(id);
-  const mask = index.slots.length - 1;
-  let slot = hashBytes(key) & mask;
-  for (;;) {
-    const entry = index.slots[slot];
-    if (entry === 0) return -1;
-    const start = offsets[entry - 1] + index.prefixLength;
-    if (sameBytes(bytes, start, start + json.length, json, 0, json.length)) return entry - 1;
-    slot = (slot + 1) & mask;
+  const mask = slots.length - 1;
+  for (let slot = hashBytes(key) & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
+    const row = slots[slot] - 1;
+    const start = offsets[row] + prefixLength;
+    if (sameBytes(bytes, start, start + json.length, json, 0, json.length)) return row;
   }
+  return -1;
 }

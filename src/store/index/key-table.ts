@@ -75,11 +75,9 @@ export class KeyTableBuilder {
   #intern(hash: number, source: Bytes, start: number, end: number): number {
     const mask = this.#slots.length - 1;
     let slot = hash & mask;
-    for (;;) {
-      const entry = this.#slots[slot];
-      if (entry === 0) break;
-      if (this.#isKey(entry - 1, hash, source, start, end)) return entry - 1;
-      slot = (slot + 1) & mask;
+    for (; this.#slots[slot] !== 0; slot = (slot + 1) & mask) {
+      const known = this.#slots[slot] - 1;
+      if (this.#isKey(known, hash, source, start, end)) return known;
     }
     const key = this.#count++;
     this.#slots[slot] = key + 1;
@@ -140,13 +138,11 @@ export class KeyTableBuilder {
 /** Returns the number of a key, or -1. */
 export function findKey({ slots, ends, bytes }: KeyTableImage, key: Bytes): number {
   const mask = slots.length - 1;
-  let slot = hashBytes(key) & mask;
-  for (;;) {
+  for (let slot = hashBytes(key) & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
     const entry = slots[slot];
-    if (entry === 0) return -1;
     if (sameBytes(bytes, ends[entry - 1], ends[entry], key, 0, key.length)) return entry - 1;
-    slot = (slot + 1) & mask;
   }
+  return -1;
 }
 
 export function sameBytes(

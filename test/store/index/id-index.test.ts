@@ -18,7 +18,7 @@ function build(
     const found = builder.addEach(records, first, encodeTexts(ids.slice(first, first + atOnce)));
     if (found !== undefined) twice = first + found;
   }
-  return { index: builder.finish(), records, twice };
+  return { index: builder.image, records, twice };
 }
 
 type Example = [repeated: string[], others: string[], atOnce: number];
