@@ -1,15 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import type { Instant } from '../../contract/timestamp.ts';
 import { IdIndexBuilder } from '../../store/index/id-index.ts';
+import { sameBytes } from '../../store/index/key-table.ts';
 import { decodeText, type Texts } from '../../store/index/texts.ts';
 import { type InstantImage, instantImage } from '../../store/index/instant-index.ts';
 import { sharedBytes, sharedFloats, type Uint32s } from '../../store/memory/shared-arrays.ts';
 import type { CollectionImage, HistoryImage } from '../../store/organization-image.ts';
-import { COMMA, firstValues, type RecordsImage } from '../../store/records.ts';
+import { COMMA, recordPrefix, type RecordsImage } from '../../store/records.ts';
 import type { CollectionLayout } from '../format/layout.ts';
 import { rowCount, type RunEntry } from '../format/manifest.ts';
 import { inconsistent, type RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { MAX_RECORD_BYTES } from '../format/schema.ts';
+import { readText, textsIn } from './column-values.ts';
 import { ListIndexes } from './list-indexes.ts';
 import type { RecordForm } from './record-form.ts';
 import { duplicateId, type Run } from './run-reader.ts';
@@ -116,17 +118,27 @@ export function divideRecords(run: Run, bytes: Buffer = run.records) {
   const refuse = (i: number, problem: string): never => {
     throw refused(layout, run.entry.firstRow + i, problem);
   };
+  const prefix = Buffer.from(recordPrefix(id));
   const lengths = run.lengths();
-  const offsets = new Uint32Array(lengths.length + 1);
-  for (let i = 0; i < lengths.length; i++) {
+  const count = lengths.length;
+  const offsets = new Uint32Array(count + 1);
+  const ids = textsIn(bytes, count);
+  for (let i = 0; i < count; i++) {
     const end = offsets[i] + lengths[i];
-    const isLast = i + 1 === lengths.length;
+    const isLast = i + 1 === count;
     if (isLast ? end !== bytes.length : bytes[end] !== COMMA) refuse(i, 'differs from its declared length');
     if (lengths[i] > MAX_RECORD_BYTES) refuse(i, `exceeds ${MAX_RECORD_BYTES} bytes`);
     if (bytes[end - 1] !== BRACE) refuse(i, 'does not end with }');
     offsets[i + 1] = end + 1;
+    const start = offsets[i] + prefix.length;
+    const idEnd = readText(ids, i, start);
+    const isFirst = sameBytes(bytes, offsets[i], start, prefix, 0, prefix.length);
+    const isText = idEnd > 0 && idEnd < end && ids.ends[i] > ids.starts[i];
+    // Look-ups compare ids in the form of JSON.stringify. Few ids are escaped.
+    const isEscaped = ids.ends[i] < idEnd - 1;
+    const isOther = isEscaped && JSON.stringify(decodeText(ids, i)) !== bytes.toString('utf8', start, idEnd);
+    if (!isFirst || !isText || isOther) refuse(i, `does not begin with its ${id}`);
   }
-  const ids = firstValues(bytes, offsets, id, (i) => refuse(i, `does not begin with its ${id}`));
   return { offsets, ids };
 }
 

@@ -76,13 +76,14 @@ export function readLists(column: Buffer, count: number) {
   return at === column.length ? { texts: firstTexts(texts, read), counts } : undefined;
 }
 
-interface ColumnTexts extends Texts {
-  /** The column, or a copy of it in which escaped texts are decoded in place. */
+interface DecodedTexts extends Texts {
+  /** The JSON, or a copy of it in which escaped texts are decoded in place. */
   readonly bytes: Buffer;
 }
 
-function textsIn(column: Buffer, count: number): ColumnTexts {
-  const bytes = column.includes(BACKSLASH) ? Buffer.from(column) : column;
+/** Returns space for the texts of some JSON, which `readText` reads. */
+export function textsIn(json: Buffer, count: number): DecodedTexts {
+  const bytes = json.includes(BACKSLASH) ? Buffer.from(json) : json;
   return { bytes, starts: new Uint32Array(count), ends: new Uint32Array(count) };
 }
 
@@ -91,7 +92,7 @@ function firstTexts({ bytes, starts, ends }: Texts, count: number): Texts {
 }
 
 /** Reads the quoted text at `at` as text `i`. Returns the offset behind its closing quote, or 0 when there is no text. */
-function readText(texts: ColumnTexts, i: number, at: number): number {
+export function readText(texts: DecodedTexts, i: number, at: number): number {
   const { bytes, starts, ends } = texts;
   if (bytes[at] !== QUOTE) return 0;
   let end = at + 1;
@@ -104,7 +105,7 @@ function readText(texts: ColumnTexts, i: number, at: number): number {
 }
 
 /** Decodes a text with escapes in its place. It takes fewer bytes there. */
-function readEscapedText({ bytes, starts, ends }: ColumnTexts, i: number, at: number): number {
+function readEscapedText({ bytes, starts, ends }: DecodedTexts, i: number, at: number): number {
   const quote = endOfText(bytes, at + 1);
   const text = parseJson(bytes.toString('utf8', at, quote + 1));
   if (typeof text !== 'string' || !text.isWellFormed()) return 0;
