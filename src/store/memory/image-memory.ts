@@ -7,36 +7,19 @@ type SharedArray = Bytes | Uint32s | Int64s | Floats;
 /** Smaller images are packed into one buffer, since each has dozens of arrays, and a file may hold many of them. */
 const PACKED_BELOW_BYTES = MEGABYTE;
 
-/** Returns an image with the size of its buffers. A small image is packed. */
-export function sizedImage<Image extends object>(image: Image): Image & { readonly bytesHeld: number } {
-  const bytesHeld = imageBytes(image);
-  if (bytesHeld >= PACKED_BELOW_BYTES) return { ...image, bytesHeld };
-  const packed = packedImage(image);
-  return { ...packed, bytesHeld: imageBytes(packed) };
-}
-
-/** Returns the size of the buffers of an image in bytes. Counts each buffer once. */
-export function imageBytes(image: object): number {
-  const buffers = new Set<ArrayBufferLike>();
-  withArrays(image, (array) => {
-    buffers.add(array.buffer);
-    return array;
-  });
-  return buffers.values().reduce((sum, { byteLength }) => sum + byteLength, 0);
-}
-
 /** Alignment of arrays in a packed image: the width of the widest elements. */
 const ALIGNMENT = 8;
 
 /**
- * Copies an image into one shared buffer. Its arrays are in the order of its properties:
+ * Returns an image with the size of its buffers. A small image is copied into one shared buffer. Its arrays are in the
+ * order of its properties:
  *
  *     | array | array | … |    each at a multiple of 8 bytes
  *
  * Sending a buffer to a thread, and collecting it after its release, takes some microseconds for any size. An
  * organization has about a hundred arrays, and a file may hold thousands of small organizations.
  */
-export function packedImage<Image extends object>(image: Image): Image {
+export function sizedImage<Image extends object>(image: Image): Image & { readonly bytesHeld: number } {
   const places = new Map<SharedArray, number>();
   let end = 0;
   withArrays(image, (array) => {
@@ -46,9 +29,12 @@ export function packedImage<Image extends object>(image: Image): Image {
     }
     return array;
   });
+  const buffers = new Set(places.keys().map(({ buffer }) => buffer));
+  const bytesHeld = buffers.values().reduce((sum, { byteLength }) => sum + byteLength, 0);
+  if (bytesHeld >= PACKED_BELOW_BYTES) return { ...image, bytesHeld };
   const packed = new SharedArrayBuffer(end);
   const copies = new Map(Array.from(places, ([array, at]) => [array, copyTo(packed, at, array)]));
-  return withArrays(image, (array) => copies.get(array)) as Image;
+  return { ...(withArrays(image, (array) => copies.get(array)) as Image), bytesHeld: end };
 }
 
 function withArrays(part: unknown, replaced: (array: SharedArray) => SharedArray | undefined): unknown {

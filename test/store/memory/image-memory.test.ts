@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { imageBytes, packedImage } from '../../../src/store/memory/image-memory.ts';
+import { sizedImage } from '../../../src/store/memory/image-memory.ts';
 import {
+  MEGABYTE,
   sharedBytes,
   sharedFloats,
   sharedInt64s,
@@ -9,7 +10,7 @@ import {
 } from '../../../src/store/memory/shared-arrays.ts';
 import { FIXED } from '../../support/random.ts';
 
-describe('A packed image', () => {
+describe('A small image', () => {
   const small = fc.integer({ min: 0, max: 1000 });
   const numbers = (kind: (length: number) => Uint8Array | Uint32Array | Float64Array) =>
     fc.array(small, { maxLength: 9 }).map((values) => {
@@ -49,7 +50,7 @@ describe('A packed image', () => {
   it('equals the original, in one buffer, with each array aligned and apart from the others', () => {
     fc.assert(
       fc.property(image, (before) => {
-        const after = packedImage(before);
+        const { bytesHeld, ...after } = sizedImage(before);
         expect(after).to.deep.equal(before);
         const arrays = arraysOf(after);
         expect(new Set(arrays.map(({ buffer }) => buffer)).size).to.equal(Math.min(1, arrays.length));
@@ -59,7 +60,8 @@ describe('A packed image', () => {
           expect(byteOffset).to.be.at.least(end);
           end = byteOffset + byteLength;
         }
-        expect(imageBytes(after)).to.be.within(imageBytes(before), imageBytes(before) + 8 * arrays.length);
+        expect(bytesHeld).to.be.within(end, end + 7);
+        for (const { buffer } of arrays) expect(buffer.byteLength).to.equal(bytesHeld);
       }),
       FIXED,
     );
@@ -69,32 +71,28 @@ describe('A packed image', () => {
     const bytes = sharedBytes(100);
     bytes.set([1, 2, 3], 50);
     const part = bytes.subarray(50, 53);
-    const packed = packedImage({ a: part, b: part });
+    const packed = sizedImage({ a: part, b: part });
     expect([...packed.a]).to.deep.equal([1, 2, 3]);
     expect(packed.b).to.equal(packed.a);
-    expect(imageBytes(packed)).to.equal(8);
+    expect(packed.bytesHeld).to.equal(8);
   });
 
   it('refuses array types that an image does not have', () => {
-    expect(() => packedImage({ a: new Int16Array(1) })).to.throw(TypeError);
+    expect(() => sizedImage({ a: new Int16Array(1) })).to.throw(TypeError);
   });
 });
 
-describe('The bytes of an image', () => {
-  it('are those of all its buffers, at any depth', () => {
+describe('An image of a megabyte', () => {
+  it('is not copied, and has the bytes of all its buffers, at any depth, each counted once and whole', () => {
+    const bytes = sharedBytes(MEGABYTE);
     const image = {
       a: sharedBytes(3),
-      b: [{ c: sharedUint32s(2) }, { d: sharedFloats(1) }],
+      b: [{ c: sharedUint32s(2) }, { d: bytes.subarray(2, 4), e: bytes.subarray(6) }],
       text: 'x',
       none: null,
     };
-    expect(imageBytes(image)).to.equal(3 + 8 + 8);
-    expect(imageBytes({})).to.equal(0);
-  });
-
-  it('count a buffer with several views once, and whole', () => {
-    const bytes = sharedBytes(10);
-    expect(imageBytes({ bytes, part: bytes.subarray(2, 4) })).to.equal(10);
-    expect(imageBytes({ part: bytes.subarray(2, 4) })).to.equal(10);
+    const sized = sizedImage(image);
+    expect(sized).to.deep.equal({ ...image, bytesHeld: MEGABYTE + 3 + 8 });
+    expect(sized.b).to.equal(image.b);
   });
 });
