@@ -1,5 +1,6 @@
 import { findRow } from '../../store/index/id-index.ts';
 import { instantOrder } from '../../store/index/instant-index.ts';
+import { countStarts } from '../../store/index/row-sets.ts';
 import { decodeText } from '../../store/index/texts.ts';
 import { type Int64s, sharedInt64s, sharedUint32s, type Uint32s } from '../../store/memory/shared-arrays.ts';
 import { nextSessionFields } from '../../store/next-sessions.ts';
@@ -53,19 +54,15 @@ function eventsOf(run: Run, { ids, records }: CollectionImage): Uint32s {
 
 /** Returns the first session of each event, and the number of sessions. */
 function firstOfEach(events: number, eventOf: Uint32s, starts: Int64s): Uint32s {
-  const first = sharedUint32s(events + 1);
   for (const [session, event] of eventOf.entries()) {
     const last = session === 0 ? -1 : eventOf[session - 1];
     const isInOrder = event === last ? starts[session] >= starts[session - 1] : event > last;
     if (!isInOrder) throw inconsistent(`record ${session} of ${SESSIONS.table} is out of order`);
-    first[event + 1]++;
   }
-  for (let event = 0; event < events; event++) {
-    if (first[event + 1] === 0)
-      throw new RefusedSnapshot('event-without-session', `record ${event} of event_runs has no session`);
-    first[event + 1] += first[event];
-  }
-  return first;
+  const first = countStarts(eventOf, sharedUint32s(events + 1));
+  const empty = first.findIndex((start, event) => start === first[event + 1]);
+  if (empty < 0) return first;
+  throw new RefusedSnapshot('event-without-session', `record ${empty} of event_runs has no session`);
 }
 
 /** Builds the fields that each session adds to its event's record while it is the next. */

@@ -14,7 +14,7 @@ import {
   permitValues,
 } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { checkSuccession, type Predecessor } from '../format/succession.ts';
+import { checkSuccession } from '../format/succession.ts';
 import { FILE_MODE, isSnapshotName, SNAPSHOT_SUFFIX, sync } from '../format/snapshot-file.ts';
 import { loadSnapshot } from '../load/load-snapshot.ts';
 import { inspectSnapshot, type OnProgress } from '../load/read-snapshot.ts';
@@ -124,22 +124,21 @@ function checkFiles(file: string, path: string): void {
  * @throws RefusedSnapshot with the reason that the replica would give
  */
 function checkPublication(next: Manifest, folder: string, name: string): void {
+  const declared = new Set(next.organizations.map(({ organizationId }) => organizationId));
   for (const [file, { producedAt, organizations }] of manifestsIn(folder)) {
-    const present = organizations.map((one) => ({ ...one, producedAt, counts: declaredCounts(one) }));
-    if (file === name) checkSuccession(next, present);
-    else checkConflict(next, present, file);
+    if (file === name) {
+      const replaced = organizations.map((one) => ({ ...one, producedAt, counts: declaredCounts(one) }));
+      checkSuccession(next, replaced);
+      continue;
+    }
+    const shared = organizations.find(({ organizationId }) => declared.has(organizationId));
+    if (shared === undefined) continue;
+    throw new RefusedSnapshot(
+      'conflict',
+      `organization "${shared.organizationId}" is already published in ${file}; an organization may be in one file ` +
+        'only: remove it from one of the files, or publish under that name',
+    );
   }
-}
-
-function checkConflict(next: Manifest, published: readonly Predecessor[], file: string): void {
-  const taken = new Set(published.map(({ organizationId }) => organizationId));
-  const shared = next.organizations.find(({ organizationId }) => taken.has(organizationId));
-  if (shared === undefined) return;
-  throw new RefusedSnapshot(
-    'conflict',
-    `organization "${shared.organizationId}" is already published in ${file}; an organization may be in one file only: ` +
-      'remove it from one of the files, or publish under that name',
-  );
 }
 
 /** Yields the name and the manifest of each file in a snapshot folder that can be read as a snapshot. */

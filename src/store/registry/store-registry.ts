@@ -4,7 +4,6 @@ import {
   byList,
   bytesOf,
   lastUseOf,
-  type OrganizationImage,
   type OrganizationStore,
   type SectionImage,
   sectionsOf,
@@ -127,7 +126,9 @@ export class StoreRegistry {
     const retained = known.filter(
       ({ organizationId, image }) => live.has(organizationId) && !used.has(image),
     );
-    this.#replace(live, retained, organizations);
+    this.#replace(live, retained);
+    const unused = organizations.flatMap(sectionsOf).filter((section) => !used.has(section));
+    promptGarbageCollection(bytesOf(unused));
   }
 
   /** Releases the retained sections that no client walks. Must be called when all workers use the live view. */
@@ -142,27 +143,19 @@ export class StoreRegistry {
   }
 
   retainOnly(kept: readonly RetainedSection[]): void {
-    if (kept.length < this.#retained.length) this.#replace(this.#live, kept, []);
+    if (kept.length < this.#retained.length) this.#replace(this.#live, kept);
   }
 
-  /** Replaces all sections. Releases those that are not used any longer, including those of `arrived`. */
-  #replace(
-    live: ReadonlyMap<string, LiveStore>,
-    retained: readonly RetainedSection[],
-    arrived: readonly OrganizationImage[],
-  ): void {
+  /** Replaces all sections, and releases those that are not used any longer. */
+  #replace(live: ReadonlyMap<string, LiveStore>, retained: readonly RetainedSection[]): void {
     const released = new Map(this.#owners());
-    const unused = new Set(arrived.flatMap(sectionsOf));
     this.#live = live;
     this.#retained = retained;
     this.#view = new StoreView(new Map(live.entries().map(([id, { store }]) => [id, store])), retained);
-    for (const [image] of this.#owners()) {
-      released.delete(image);
-      unused.delete(image);
-    }
+    for (const [image] of this.#owners()) released.delete(image);
     for (const [image, organizationId] of released)
       if (image.name !== 'history') noteServed(this.#served, keyOf(organizationId, image));
-    promptGarbageCollection(bytesOf(released.keys()) + bytesOf(unused));
+    promptGarbageCollection(bytesOf(released.keys()));
   }
 
   /** Yields each section that requests can reach, with its organization. */
