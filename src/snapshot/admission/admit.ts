@@ -1,13 +1,9 @@
 import { monotonicNow } from '../../clock.ts';
 import { sectionsOf } from '../../store/organization-image.ts';
-import {
-  latestUsedFirst,
-  type RetainedSection,
-  type StoreRegistry,
-} from '../../store/registry/store-registry.ts';
+import { latestUsedFirst, type StoreRegistry } from '../../store/registry/store-registry.ts';
 import { loadedCounts, type Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { checkSuccession, type Predecessor } from '../format/succession.ts';
+import { checkSuccession } from '../format/succession.ts';
 import { bytesInUse, checkMemory, type MemoryLimit, memoryNeed, storedBytes } from './memory.ts';
 
 /** Decides which snapshots may be loaded, and which retained sections stay in memory during the next load. */
@@ -37,7 +33,9 @@ export class Admission {
         `organization "${organizationId}" is already served from ${owner}; an organization may be in one file only`,
       );
     }
-    checkSuccession(manifest, this.#replacedBy(file, manifest));
+    const replaced = this.#stores.replacedBy(file, manifest.organizations);
+    const predecessors = replaced.map(({ store }) => ({ ...store, counts: loadedCounts(store) }));
+    checkSuccession(manifest, predecessors);
     const need = memoryNeed(manifest.organizations);
     // The live sections stay during the load.
     checkMemory(need, this.#liveBytes(), this.#limit);
@@ -50,17 +48,16 @@ export class Admission {
   /** Bytes that retained sections may hold. The rest is for live stores, and for the next load of the largest file. */
   get retainableBytes(): number {
     const { retained, retainedBytes } = this.#stores;
-    return Math.max(0, this.#roomBeside(this.#nextNeed()) - (this.#bytesOf(retained) - retainedBytes));
+    const images = retained.map(({ image }) => image);
+    const objects = storedBytes(images, this.#threads) - retainedBytes;
+    return Math.max(0, this.#roomLeft(this.#nextNeed()) - objects);
   }
 
   /** Releases the retained sections that leave too little memory for a load, the longest unused first. */
   makeRoom(need = this.#nextNeed()): void {
-    const { retained } = this.#stores;
-    if (retained.length === 0) return;
-    let room = this.#roomBeside(need);
-    if (this.#bytesOf(retained) <= room) return;
-    const kept = latestUsedFirst(retained, monotonicNow()).filter((one) => {
-      const bytes = this.#bytesOf([one]);
+    let room = this.#roomLeft(need);
+    const kept = latestUsedFirst(this.#stores.retained, monotonicNow()).filter(({ image }) => {
+      const bytes = storedBytes([image], this.#threads);
       // One that does not fit in any case must not cost the others their room.
       if (bytes > room) return false;
       room -= bytes;
@@ -69,37 +66,21 @@ export class Admission {
     this.#stores.retainOnly(kept);
   }
 
-  /** Returns the live organizations that a file replaces: its own, and those of removed files. */
-  #replacedBy(file: string, next: Manifest): Predecessor[] {
-    const declared = new Set(next.organizations.map(({ organizationId }) => organizationId));
-    return Array.from(this.#stores.live.values())
-      .filter(({ store, file: owner }) => owner === file || declared.has(store.organizationId))
-      .map(({ store }) => ({ ...store, counts: loadedCounts(store) }));
-  }
-
   #liveSnapshots(): Set<string> {
     return new Set(this.#stores.live.values().map(({ store }) => store.snapshotId));
   }
 
   #nextNeed(): number {
-    let need = 0;
-    for (const snapshotId of this.#liveSnapshots()) need = Math.max(need, this.#needs.get(snapshotId) ?? 0);
-    return need;
+    const needs = Array.from(this.#liveSnapshots(), (snapshotId) => this.#needs.get(snapshotId) ?? 0);
+    return Math.max(0, ...needs);
   }
 
-  #roomBeside(need: number): number {
+  #roomLeft(need: number): number {
     return this.#limit.bytes - this.#liveBytes() - need;
   }
 
   #liveBytes(): number {
     const sections = [...this.#stores.live.values()].flatMap(({ store }) => sectionsOf(store));
     return bytesInUse(storedBytes(sections, this.#threads), this.#threads);
-  }
-
-  #bytesOf(retained: readonly RetainedSection[]): number {
-    return storedBytes(
-      retained.map(({ image }) => image),
-      this.#threads,
-    );
   }
 }

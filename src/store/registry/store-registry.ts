@@ -4,6 +4,7 @@ import {
   byList,
   bytesOf,
   lastUseOf,
+  type OrganizationImage,
   type OrganizationStore,
   type SectionImage,
   sectionsOf,
@@ -73,6 +74,15 @@ export class StoreRegistry {
     return owner !== undefined && owner.isFilePresent && owner.file !== file ? owner.file : undefined;
   }
 
+  /** Returns the live organizations that a file replaces: its own, and those of removed files. */
+  replacedBy(file: string, next: readonly Pick<OrganizationImage, 'organizationId'>[]): LiveStore[] {
+    const declared = new Set(next.map(({ organizationId }) => organizationId));
+    return this.#live
+      .values()
+      .filter(({ store, file: owner }) => owner === file || declared.has(store.organizationId))
+      .toArray();
+  }
+
   /** Records that a file no longer exists. Its organizations stay live until another file serves them. */
   markFileRemoved(file: string): void {
     this.#live = new Map(
@@ -90,15 +100,11 @@ export class StoreRegistry {
    * these
    */
   swap(file: string, { snapshotId, producedAt, organizations }: SnapshotImage): void {
-    const arrived = new Set(organizations.map(({ organizationId }) => organizationId));
-    for (const organizationId of arrived) {
+    for (const { organizationId } of organizations) {
       if (this.otherOwner(file, organizationId) === undefined) continue;
       throw new Error(`${file}: organization "${organizationId}" is served from another file`);
     }
-    const replaced = this.#live
-      .values()
-      .filter(({ store, file: owner }) => owner === file || arrived.has(store.organizationId))
-      .toArray();
+    const replaced = this.replacedBy(file, organizations);
     const replacedAt = this.#clock();
     const known: readonly RetainedSection[] = [
       ...replaced.flatMap((one) => replacedSections(one, replacedAt)),
