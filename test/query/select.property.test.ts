@@ -6,7 +6,7 @@ import { rowsAt, select, totalOf } from '../../src/query/select.ts';
 import { SelectionCache } from '../../src/query/selection-cache.ts';
 import { buildInstantIndex, instantImage } from '../../src/store/index/instant-index.ts';
 import { compositeName, PostingIndexBuilder } from '../../src/store/index/posting-index.ts';
-import { encodeTexts } from '../../src/store/index/texts.ts';
+import { encodeTexts } from '../support/encode-texts.ts';
 import type { CollectionImage } from '../../src/store/organization-image.ts';
 import { emptyCollection } from '../support/empty-image.ts';
 import { times } from '../support/records.ts';

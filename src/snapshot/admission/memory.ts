@@ -10,11 +10,10 @@ const SOURCES = {
   cgroup: { name: 'the cgroup or container', remedy: 'give it more memory' },
   machine: { name: 'the machine', remedy: 'use a machine with more memory' },
 } as const;
-export type MemoryLimitSource = keyof typeof SOURCES;
 
 export interface MemoryLimit {
   readonly bytes: number;
-  readonly source: MemoryLimitSource;
+  readonly source: keyof typeof SOURCES;
 }
 
 /**

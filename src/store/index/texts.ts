@@ -22,13 +22,6 @@ export interface Texts {
   readonly ends: Uint32s;
 }
 
-/** Encodes well-formed texts, one after another. */
-export function encodeTexts(texts: readonly string[]): Texts {
-  const bounds = new Uint32Array(texts.length + 1);
-  for (const [i, text] of texts.entries()) bounds[i + 1] = bounds[i] + Buffer.byteLength(text);
-  return { bytes: Buffer.from(texts.join('')), starts: bounds.subarray(0, -1), ends: bounds.subarray(1) };
-}
-
 export function decodeText({ bytes, starts, ends }: Texts, i: number): string {
   return Buffer.from(bytes.subarray(starts[i], ends[i])).toString();
 }

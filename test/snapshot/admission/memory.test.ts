@@ -5,7 +5,6 @@ import {
   checkMemory,
   type MemoryLimit,
   memoryLimit,
-  type MemoryLimitSource,
   storedBytes,
 } from '../../../src/snapshot/admission/memory.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
@@ -16,7 +15,7 @@ import { MEGABYTE } from '../../../src/store/memory/shared-arrays.ts';
 
 describe('The memory check', () => {
   const need = { held: 300 * MEGABYTE, peak: 400 * MEGABYTE };
-  const limit = (megabytes: number, source: MemoryLimitSource = 'MEMORY_LIMIT_MB'): MemoryLimit => ({
+  const limit = (megabytes: number, source: MemoryLimit['source'] = 'MEMORY_LIMIT_MB'): MemoryLimit => ({
     bytes: megabytes * MEGABYTE,
     source,
   });

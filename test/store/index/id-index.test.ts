@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { findRow, IdIndexBuilder, type IdIndexImage } from '../../../src/store/index/id-index.ts';
-import { encodeTexts } from '../../../src/store/index/texts.ts';
+import { encodeTexts } from '../../support/encode-texts.ts';
 import type { RecordsImage } from '../../../src/store/records.ts';
 import { pack } from '../../support/pack.ts';
 import { FIXED, SAME_HASHES, texts } from '../../support/random.ts';

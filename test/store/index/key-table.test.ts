@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { findKey, KeyTableBuilder } from '../../../src/store/index/key-table.ts';
-import { encodeTexts } from '../../../src/store/index/texts.ts';
+import { encodeTexts } from '../../support/encode-texts.ts';
 import { FIXED, SAME_HASHES, texts } from '../../support/random.ts';
 
 function intern(builder: KeyTableBuilder, text: string): number {

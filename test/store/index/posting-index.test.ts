@@ -7,7 +7,7 @@ import {
   PostingIndexBuilder,
   postingList,
 } from '../../../src/store/index/posting-index.ts';
-import { encodeTexts } from '../../../src/store/index/texts.ts';
+import { encodeTexts } from '../../support/encode-texts.ts';
 import { FIXED, texts } from '../../support/random.ts';
 
 /** `keysOf[row]` are the keys of a row; some rows are added in batches. */
