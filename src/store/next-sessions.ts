@@ -29,9 +29,8 @@ export class NextSessions {
   readonly #next: Uint32Array;
   /** Sessions that have started. */
   #passed = 0;
-  /** The state is valid while `#from` ≤ now < `#until`, in milliseconds since the epoch. */
-  #from = -Infinity;
-  #until = -Infinity;
+  /** Time of the latest request, milliseconds since the epoch. */
+  #now = -Infinity;
 
   constructor(schedule: ScheduleImage) {
     this.#schedule = schedule;
@@ -52,7 +51,8 @@ export class NextSessions {
   }
 
   #moveTo(now: number): void {
-    if (now >= this.#from && now < this.#until) return;
+    if (now === this.#now) return;
+    this.#now = now;
     const { starts, startOrder, eventOf } = this.#schedule;
     const instant = BigInt(Math.floor(now)) * 1000n;
     // Both sequences have the sessions of one event in order of start, so a step moves by one row.
@@ -64,14 +64,5 @@ export class NextSessions {
       const session = startOrder[--this.#passed];
       this.#next[eventOf[session]] = session;
     }
-    this.#from = this.#passed === 0 ? -Infinity : millisecondsUp(starts[startOrder[this.#passed - 1]]);
-    this.#until =
-      this.#passed === startOrder.length ? Infinity : millisecondsUp(starts[startOrder[this.#passed]]);
   }
-}
-
-/** Rounds an instant up to whole milliseconds. As a double, the instant itself could be some microseconds off. */
-function millisecondsUp(instant: bigint): number {
-  const milliseconds = instant / 1000n;
-  return Number(milliseconds * 1000n < instant ? milliseconds + 1n : milliseconds);
 }
