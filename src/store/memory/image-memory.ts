@@ -1,8 +1,4 @@
-import { type Bytes, type Floats, type Int64s, MEGABYTE, type Uint32s } from './shared-arrays.ts';
-
-/** Images consist of plain objects and arrays of these typed arrays, nested in any way. */
-const ARRAYS = [Uint8Array, Uint32Array, BigInt64Array, Float64Array];
-type SharedArray = Bytes | Uint32s | Int64s | Floats;
+import { MEGABYTE } from './shared-arrays.ts';
 
 /** Smaller images are packed into one buffer, since each has dozens of arrays, and a file may hold many of them. */
 const PACKED_BELOW_BYTES = MEGABYTE;
@@ -20,7 +16,7 @@ const ALIGNMENT = 8;
  * organization has about a hundred arrays, and a file may hold thousands of small organizations.
  */
 export function sizedImage<Image extends object>(image: Image): Image & { readonly bytesHeld: number } {
-  const places = new Map<SharedArray, number>();
+  const places = new Map<ArrayBufferView, number>();
   let end = 0;
   withArrays(image, (array) => {
     if (!places.has(array)) {
@@ -37,27 +33,22 @@ export function sizedImage<Image extends object>(image: Image): Image & { readon
   return { ...(withArrays(image, (array) => copies.get(array)) as Image), bytesHeld: end };
 }
 
-function withArrays(part: unknown, replaced: (array: SharedArray) => SharedArray | undefined): unknown {
+/** Replaces the typed arrays of an image, which consists of them, plain objects and arrays, nested in any way. */
+function withArrays(part: unknown, replaced: (array: ArrayBufferView) => unknown): unknown {
   if (typeof part !== 'object' || part === null) return part;
-  if (ArrayBuffer.isView(part)) {
-    if (isShared(part)) return replaced(part);
-    throw new TypeError('an image has no arrays of this type');
-  }
+  if (ArrayBuffer.isView(part)) return replaced(part);
   if (Array.isArray(part)) return part.map((value) => withArrays(value, replaced));
   return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, withArrays(value, replaced)]));
 }
 
-function isShared(view: ArrayBufferView): view is SharedArray {
-  return ARRAYS.some((kind) => view instanceof kind);
-}
-
-function copyTo(buffer: SharedArrayBuffer, at: number, array: SharedArray): SharedArray {
-  const { buffer: source, byteOffset, byteLength, length } = array;
+function copyTo(buffer: SharedArrayBuffer, at: number, array: ArrayBufferView): ArrayBufferView {
+  const { buffer: source, byteOffset, byteLength } = array;
   new Uint8Array(buffer).set(new Uint8Array(source, byteOffset, byteLength), at);
-  if (array instanceof Uint8Array) return new Uint8Array(buffer, at, length);
-  if (array instanceof Uint32Array) return new Uint32Array(buffer, at, length);
-  if (array instanceof Float64Array) return new Float64Array(buffer, at, length);
-  return new BigInt64Array(buffer, at, length);
+  if (array instanceof Uint8Array) return new Uint8Array(buffer, at, array.length);
+  if (array instanceof Uint32Array) return new Uint32Array(buffer, at, array.length);
+  if (array instanceof Float64Array) return new Float64Array(buffer, at, array.length);
+  if (array instanceof BigInt64Array) return new BigInt64Array(buffer, at, array.length);
+  throw new TypeError('an image has no arrays of this type');
 }
 
 /** Delay of the second allocation. A collection that was in progress at the release may have marked the memory. */
