@@ -42,12 +42,16 @@ export function buildWaveletMatrix(sequence: Uint32s, rowCount: number): Wavelet
   const { length } = sequence;
   const levels = levelsOf(rowCount);
   const words = sharedUint32s(levels * (1 + levelWords(length)));
-  words.set(zerosOfLevels(sequence, levels));
   let current = sequence;
   let next: Uint32s = new Uint32Array(length);
+  /** Number of rows with a 1 at the next level. */
+  let ones = 0;
+  for (const row of sequence) ones += row >>> (levels - 1 + LOW_BITS);
   for (let level = 0; level < levels; level++) {
     const shift = levels - 1 - level + LOW_BITS;
-    const zeros = words[level];
+    const zeros = length - ones;
+    words[level] = zeros;
+    ones = 0;
     let at = levels + level * levelWords(length);
     let oneCount = 0;
     for (let block = 0; block <= length; block += BLOCK) {
@@ -57,6 +61,7 @@ export function buildWaveletMatrix(sequence: Uint32s, rowCount: number): Wavelet
       for (let i = block; i < end; i++) {
         const row = current[i];
         const bit = (row >>> shift) & 1;
+        ones += (row >>> (shift - 1)) & 1;
         bits |= bit << (i - block);
         // Position among the 0s, or among the 1s after them: without a branch on a random bit.
         const zeroAt = i - oneCount;
@@ -70,21 +75,6 @@ export function buildWaveletMatrix(sequence: Uint32s, rowCount: number): Wavelet
   const lows = sharedBytes(length);
   for (let i = 0; i < length; i++) lows[i] = current[i];
   return { length, levels, words, lows };
-}
-
-/** Returns the number of rows with a 0, for each level. */
-function zerosOfLevels(rows: Uint32s, levels: number): Uint32s {
-  const zeros = new Uint32Array(levels);
-  /** Number of rows by the value of their bits down to a level, from the last level up. */
-  const counts = new Uint32Array(2 ** levels);
-  for (const row of rows) counts[row >>> LOW_BITS]++;
-  for (let level = levels - 1; level >= 0; level--) {
-    for (let upper = 0; upper < 2 ** level; upper++) {
-      zeros[level] += counts[2 * upper];
-      counts[upper] = counts[2 * upper] + counts[2 * upper + 1];
-    }
-  }
-  return zeros;
 }
 
 /** Rows to read in ascending order: those at ranges of a sequence, and listed. */
