@@ -74,10 +74,8 @@ export type Command =
   | { readonly name: 'drop-unused-images' }
   | { readonly name: 'replace-keys'; readonly keys: SentKeys }
   | { readonly name: 'listen'; readonly target: ListenTarget }
-  /** Drains the server. The grace has begun; the worker ends after its reply. */
-  | { readonly name: 'stop'; readonly graceSeconds: number; readonly isUrgent: boolean }
-  /** All workers have reached the drain step that this one reported. */
-  | { readonly name: 'continue-drain' };
+  /** Drains the server up to its next step. The grace has begun. In place of a reply to the last step, the worker ends. */
+  | { readonly name: 'drain'; readonly graceSeconds: number; readonly isUrgent: boolean };
 
 export interface NumberedCommand {
   readonly number: number;
@@ -86,8 +84,6 @@ export interface NumberedCommand {
 
 export type WorkerMessage =
   | 'started'
-  /** The worker waits at its next drain step until all others reach it. */
-  | 'drain-step'
   /** The command with this number is done. Replies may arrive in another order than the commands. */
   | { readonly done: number; readonly outcome: Outcome };
 

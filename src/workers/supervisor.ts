@@ -174,11 +174,9 @@ export class Supervisor {
     const idle = workers.filter((worker) => !this.#listening.has(worker));
     await terminateAll(idle, NOT_NEEDED);
     const end = setTimeout(() => void terminateAll(workers, 'the grace is over'), graceSeconds * 1000);
-    for (const worker of workers) void worker.run({ name: 'stop', graceSeconds, isUrgent });
-    while (workers.some(({ hasEnded }) => !hasEnded)) {
-      await Promise.all(workers.map((worker) => worker.nextDrainStep()));
-      for (const worker of workers) void worker.run({ name: 'continue-drain' });
-    }
+    // All workers drain together, step by step.
+    while (workers.some(({ hasEnded }) => !hasEnded))
+      await Promise.all(workers.map((worker) => worker.run({ name: 'drain', graceSeconds, isUrgent })));
     clearTimeout(end);
   }
 

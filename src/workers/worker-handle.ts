@@ -19,7 +19,6 @@ export class WorkerHandle {
   hasEnded = false;
   /** Resolvers of the commands without a reply, by number. */
   readonly #pending = new Map<number, (outcome: Outcome | undefined) => void>();
-  #drainStep = Promise.withResolvers<undefined>();
   #latestNumber = 0;
   #reason: string | undefined;
 
@@ -48,7 +47,7 @@ export class WorkerHandle {
     this.#pending.set(number, resolve);
     const numbered: NumberedCommand = { number, command };
     this.#worker.postMessage(numbered);
-    if (command.name === 'stop') return promise;
+    if (command.name === 'drain') return promise;
     let checks = 0;
     const watch = setInterval(() => {
       if (++checks === MAX_CHECKS) void this.terminate(`it did not reply to ${command.name}`);
@@ -66,12 +65,6 @@ export class WorkerHandle {
     await this.run({ name: 'prepare-view', view });
   }
 
-  /** Waits until the worker has reached its next drain step or ended. Call it before the worker may go on. */
-  nextDrainStep(): Promise<unknown> {
-    this.#drainStep = Promise.withResolvers();
-    return Promise.race([this.#drainStep.promise, this.ended]);
-  }
-
   async terminate(reason: string): Promise<void> {
     this.#reason ??= reason;
     await this.#worker.terminate();
@@ -79,7 +72,6 @@ export class WorkerHandle {
 
   #receive(message: WorkerMessage): void {
     if (message === 'started') this.#started.resolve(undefined);
-    else if (message === 'drain-step') this.#drainStep.resolve(undefined);
     else {
       this.#pending.get(message.done)?.(message.outcome);
       this.#pending.delete(message.done);

@@ -76,12 +76,11 @@ const overloadCheck = new OverloadCheck({
   connections: () => connections.open.size,
   openStreams: () => counts.inThis(STREAMS),
 });
-let continueDrain: (() => void) | undefined;
+let drainSteps: ReturnType<typeof drain> | undefined;
 
 supervisor.on('message', ({ number, command }: NumberedCommand) => {
   void execute(command).then((outcome) => {
     send({ done: number, outcome });
-    if (command.name === 'stop') process.exit();
   });
 });
 send('started');
@@ -107,13 +106,13 @@ async function execute(command: Command): Promise<Outcome> {
       return {};
     case 'listen':
       return await listen(command.target);
-    case 'stop':
-      await drain(command.graceSeconds, command.isUrgent, waitForOtherWorkers);
+    case 'drain': {
+      drainSteps ??= drain(command.graceSeconds, command.isUrgent);
+      const { done } = await drainSteps.next();
+      if (done !== true) return {};
       refusals.logSummaries();
-      return {};
-    case 'continue-drain':
-      continueDrain?.();
-      return {};
+      process.exit();
+    }
   }
 }
 
@@ -126,10 +125,4 @@ async function listen({ port, host, isShared }: ListenTarget): Promise<Outcome> 
     const { message, code, syscall } = error;
     return { failure: { message, code, syscall } };
   }
-}
-
-/** Reports a step of the drain, and waits until all workers have reached it. */
-function waitForOtherWorkers(): Promise<void> {
-  send('drain-step');
-  return new Promise((resolve) => (continueDrain = resolve));
 }

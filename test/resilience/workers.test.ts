@@ -20,7 +20,7 @@ const LOAD_PAUSE_MS = 2;
 const PAGE = '/v1/tickets?perPage=20';
 const ENDED = { msg: 'a worker ended and is replaced' };
 
-type Step = WorkerCommand['name'];
+type Step = WorkerCommand['name'] | 'second drain';
 
 describe(`A replica with ${THREADS} workers`, () => {
   const replica = markedReplicaForEach();
@@ -174,7 +174,7 @@ describe(`A replica with ${THREADS} workers`, () => {
     });
   });
 
-  for (const step of ['stop', 'continue-drain'] as const satisfies Step[]) {
+  for (const step of ['drain', 'second drain'] as const satisfies Step[]) {
     it(`stops in order, and answers requests until then, although one ends when it receives ${step}`, async () => {
       await start();
       endAt(step);

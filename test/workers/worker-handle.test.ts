@@ -20,7 +20,7 @@ describe('A worker that does not reply to a command', () => {
     const replies = `const { parentPort } = require('node:worker_threads');
       parentPort.on('message', ({ number }) => setTimeout(() => parentPort.postMessage({ done: number, outcome: {} }), ${CHECK_MS * 15}));`;
     const worker = new WorkerHandle(new Worker(replies, { eval: true }), CHECK_MS);
-    expect(await worker.run({ name: 'stop', graceSeconds: 1, isUrgent: false })).to.deep.equal({});
+    expect(await worker.run({ name: 'drain', graceSeconds: 1, isUrgent: false })).to.deep.equal({});
     await worker.terminate('it is no longer needed');
   });
 });

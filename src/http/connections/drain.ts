@@ -97,10 +97,10 @@ const ARRIVALS = ['request', 'checkContinue', 'checkExpectation'] as const;
  * 4. Shortly before the grace ends, the remaining connections are destroyed.
  *
  * Servers in several threads that share a port drain together, because the client of one may connect to another.
- * They share `DrainTimes` and wait for each other at each step.
+ * They share `DrainTimes`, and continue after each step when all of them have reached it.
  *
  * @param quietMs the time without a new connection after which none is expected
- * @returns the function that drains the server
+ * @returns the function that drains the server. It yields after each step
  */
 export function prepareDrain(
   server: Server,
@@ -119,15 +119,10 @@ export function prepareDrain(
   }
 
   /**
-   * Drains the server once the grace has started. Fulfilled when all connections have ended, before the grace is over.
+   * Drains the server once the grace has started. Ends when all connections have ended, before the grace is over.
    * @param isUrgent whether to skip the wait for requests on new and idle connections
-   * @param barrier called at each step; fulfilled when all servers that drain together have reached the step
    */
-  return async (
-    graceSeconds: number,
-    isUrgent: boolean,
-    barrier = () => Promise.resolve(),
-  ): Promise<void> => {
+  return async function* (graceSeconds: number, isUrgent: boolean) {
     const graceMs = graceSeconds * 1000;
     const start = times[GRACE_START];
     const end = start + graceMs - Math.min(graceMs * RESERVED_SHARE, RESERVED_MAX_MS);
@@ -140,11 +135,11 @@ export function prepareDrain(
       // that reconnect after each response get none, and open no connection: the backlog empties.
       connections.pause();
     }
-    await barrier();
+    yield;
     if (!isUrgent) await emptyBacklog(times, end);
-    await barrier();
+    yield;
     listener.close();
-    await barrier();
+    yield;
     connections.resume();
     if (isUrgent) server.closeIdleConnections();
 

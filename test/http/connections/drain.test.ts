@@ -34,7 +34,7 @@ const LONG_QUIET_MS = 10 * AT_ONCE_MS;
 describe('The drain of a server', () => {
   let server: Server;
   let listener: Listener;
-  let drain: ReturnType<typeof prepareDrain>;
+  let drain: (graceSeconds: number, isUrgent: boolean) => Promise<unknown>;
   let times: DrainTimes;
   let port: number;
   let servers: Server[];
@@ -70,17 +70,18 @@ describe('The drain of a server', () => {
     });
     times = newDrainTimes();
     listener = new Listener(server);
-    drain = prepareDrain(server, listener, times, connections, quietMs);
+    const steps = prepareDrain(server, listener, times, connections, quietMs);
+    drain = (...options) => Array.fromAsync(steps(...options));
     port = await listener.listen({ port: 0, host: '127.0.0.1', reusePort: process.platform === 'linux' });
   }
 
-  function drainFor(graceSeconds: number, isUrgent = false): Promise<void> {
+  function drainFor(graceSeconds: number, isUrgent = false): Promise<unknown> {
     beginGrace(times);
     return drain(graceSeconds, isUrgent);
   }
 
   /** Returns a drain that has stopped listening. */
-  async function listeningEnd(): Promise<{ readonly drained: Promise<void> }> {
+  async function listeningEnd(): Promise<{ readonly drained: Promise<unknown> }> {
     const drained = drainFor(GRACE_SECONDS);
     await eventually(() => !listener.isListening);
     return { drained };

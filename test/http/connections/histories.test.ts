@@ -271,7 +271,7 @@ describe(`Random histories of connections (seed ${HISTORIES.seed})`, function ()
         history.abort();
         await other;
         if (drains) beginGrace(times);
-        const drained = drains ? drain(GRACE_SECONDS, false) : undefined;
+        const drained = drains ? Array.fromAsync(drain(GRACE_SECONDS, false)) : undefined;
         await Promise.all(clients.map((client) => client.finish(drains)));
         for (const client of clients) client.check();
         await drained;
