@@ -147,7 +147,10 @@ export const CONFIG_VARIABLES = {
     'time for requests in progress to finish after SIGTERM, in seconds',
   ),
   THREADS: variable(
-    { rule: 'must be auto or a whole number from 1 to 256', read: readThreads },
+    {
+      rule: 'must be auto or a whole number from 1 to 256; 1 where threads cannot share a port (macOS)',
+      read: readThreads,
+    },
     'auto',
     'threads that answer requests; they share one copy of the data; auto: one for each processor but one, from 1 to 8; 1 where threads cannot share a port (macOS)',
   ),
@@ -255,16 +258,14 @@ function seconds(min: number, max: number): Kind<number> {
 const SYSTEMS_WITH_SHARED_PORTS: readonly string[] = ['linux', 'freebsd', 'sunos', 'aix'];
 const MAX_AUTOMATIC_THREADS = 8;
 
-export function canSharePort(platform: string = process.platform): boolean {
-  return SYSTEMS_WITH_SHARED_PORTS.includes(platform);
-}
-
-export function automaticThreads(processors = availableParallelism(), platform?: string): number {
-  return canSharePort(platform) ? Math.min(Math.max(1, processors - 1), MAX_AUTOMATIC_THREADS) : 1;
+export function canSharePort(): boolean {
+  return SYSTEMS_WITH_SHARED_PORTS.includes(process.platform);
 }
 
 function readThreads(text: string): number | undefined {
-  return text === 'auto' ? automaticThreads() : readNumber(text, /^\d+$/, 1, 256);
+  const max = canSharePort() ? 256 : 1;
+  if (text !== 'auto') return readNumber(text, /^\d+$/, 1, max);
+  return Math.min(Math.max(1, availableParallelism() - 1), MAX_AUTOMATIC_THREADS, max);
 }
 
 /** Parses a number of the given form. `Number` alone accepts 1e3, 0x10 and spaces. */

@@ -1,14 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
 import { parseEnv } from 'node:util';
 import { expect } from 'chai';
 import express from 'express';
-import {
-  automaticThreads,
-  CONFIG_VARIABLES,
-  InvalidConfig,
-  misspeltVariables,
-  readConfig,
-} from '../src/config.ts';
+import { CONFIG_VARIABLES, InvalidConfig, misspeltVariables, readConfig } from '../src/config.ts';
 
 /** `.env.example` has the defaults as they are written; a test below compares them. */
 const DEFAULTS = readConfig({});
@@ -100,7 +96,7 @@ describe('readConfig', () => {
     COMPRESSION: { off: false, on: true },
     DOCS: { off: false },
     EXPLORER: { on: true },
-    THREADS: { auto: automaticThreads() },
+    THREADS: { 256: 256 },
     LOG_LEVEL: { silent: 'silent' },
   };
   for (const [variable, values] of Object.entries(read)) {
@@ -210,11 +206,30 @@ describe('misspeltVariables', () => {
   });
 });
 
-describe('automaticThreads', () => {
-  it('is one for each processor but one, from 1 to 8, and one where threads cannot share a port', () => {
-    const started = [1, 2, 4, 9, 64].map((processors) => automaticThreads(processors, 'linux'));
+describe('THREADS', () => {
+  const [realPlatform, realParallelism] = [process.platform, os.availableParallelism];
+  const onSystem = (platform: string, processors: number): void => {
+    Object.defineProperty(process, 'platform', { value: platform });
+    os.availableParallelism = () => processors;
+    syncBuiltinESMExports();
+  };
+  afterEach(() => {
+    onSystem(realPlatform, realParallelism());
+  });
+
+  it('is by default one for each processor but one, from 1 to 8', () => {
+    const started = [1, 2, 4, 9, 64].map((processors) => {
+      onSystem('linux', processors);
+      return readConfig({}).threads;
+    });
     expect(started).to.deep.equal([1, 1, 3, 8, 8]);
-    expect(automaticThreads(8, 'darwin')).to.equal(1);
+  });
+
+  it('is 1 where threads cannot share a port', () => {
+    onSystem('darwin', 8);
+    expect(readConfig({}).threads).to.equal(1);
+    expect(readConfig({ THREADS: '1' }).threads).to.equal(1);
+    expect(() => readConfig({ THREADS: '2' })).to.throw(InvalidConfig, '1 where threads cannot share a port');
   });
 });
 

@@ -1,3 +1,4 @@
+import type { ListenOptions } from 'node:net';
 import type { DrainTimes } from '../http/connections/drain.ts';
 import type { NetworksMemory } from '../counts/networks.ts';
 import type { HitCounts } from '../counts/hit-counts.ts';
@@ -58,13 +59,6 @@ export interface SentKeys {
   readonly numbers: readonly number[];
 }
 
-export interface ListenTarget {
-  readonly port: number;
-  readonly host: string;
-  /** Whether other workers listen on the port too. */
-  readonly isShared: boolean;
-}
-
 export type Command =
   /** Sends one image: 16,000 buffers arrive in 56 ms in one message, and in 15 ms in messages of 100. */
   | { readonly name: 'add-image'; readonly image: SentImage }
@@ -73,7 +67,7 @@ export type Command =
   /** Drops the images that are not in the view shown, once all workers show it. */
   | { readonly name: 'drop-unused-images' }
   | { readonly name: 'replace-keys'; readonly keys: SentKeys }
-  | { readonly name: 'listen'; readonly target: ListenTarget }
+  | { readonly name: 'listen'; readonly options: ListenOptions }
   /** Drains the server up to its next step. The grace has begun. In place of a reply to the last step, the worker ends. */
   | { readonly name: 'drain'; readonly graceSeconds: number; readonly isUrgent: boolean };
 

@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
+import { canSharePort } from '../config.ts';
 import { beginGrace, newDrainTimes } from '../http/connections/drain.ts';
 import { Networks, newNetworksMemory } from '../counts/networks.ts';
 import { newHitCounts } from '../counts/hit-counts.ts';
@@ -12,7 +13,7 @@ import { type KeyRing, KeyNumbers, lastUseOf, MAX_SLOTS, newLastUses } from '../
 import { LogRing } from '../log/log-ring.ts';
 import { newServedDigests } from '../store/registry/served-digests.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
-import type { Command, ListenTarget, SentKeys, SystemFailure, WorkerMemory } from './protocol.ts';
+import type { Command, SentKeys, WorkerMemory } from './protocol.ts';
 import { ViewPublisher } from './shared-views.ts';
 import { WorkerHandle } from './worker-handle.ts';
 
@@ -224,11 +225,11 @@ export class Supervisor {
   async #bringUp({ worker }: WorkerSlot): Promise<number> {
     await worker.started;
     await this.#afterUpdates(() => this.#join(worker));
-    const target = { port: this.#port, host: this.#options.host, isShared: this.#slots.length > 1 };
-    const outcome = await worker.run({ name: 'listen', target });
+    const options = { port: this.#port, host: this.#options.host, reusePort: canSharePort() };
+    const outcome = await worker.run({ name: 'listen', options });
     if (outcome === undefined) throw new Error(`a worker ended before it listened: ${await worker.ended}`);
-    const { port, failure } = outcome;
-    if (port === undefined) throw listenError(target, failure);
+    const { port = this.#port, failure } = outcome;
+    if (failure !== undefined) throw Object.assign(new Error(failure.message), failure);
     this.#listening.add(worker);
     return port;
   }
@@ -280,11 +281,4 @@ async function probePort(port: number, host: string): Promise<void> {
   await once(server, 'listening');
   server.close();
   await once(server, 'close');
-}
-
-function listenError({ isShared }: ListenTarget, failure: SystemFailure | undefined): Error {
-  const { message = 'the worker cannot listen', code, syscall } = failure ?? {};
-  const isUnable = isShared && code === 'ENOTSUP';
-  const detail = isUnable ? 'this system cannot share a port among threads: set THREADS to 1' : message;
-  return Object.assign(new Error(detail), { code, syscall });
 }

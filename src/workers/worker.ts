@@ -1,3 +1,4 @@
+import type { ListenOptions } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 import { pino } from 'pino';
 import type { Config } from '../config.ts';
@@ -15,14 +16,7 @@ import { RequestMetrics } from '../counts/request-metrics.ts';
 import { createServer, type ServerDependencies } from '../http/server.ts';
 import { KeyRing, noteUse } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
-import type {
-  Command,
-  ListenTarget,
-  NumberedCommand,
-  Outcome,
-  WorkerMemory,
-  WorkerMessage,
-} from './protocol.ts';
+import type { Command, NumberedCommand, Outcome, WorkerMemory, WorkerMessage } from './protocol.ts';
 import { WorkerStores } from './shared-views.ts';
 
 /** Program of a worker: a thread that answers requests and executes commands of the supervisor. */
@@ -105,7 +99,7 @@ async function execute(command: Command): Promise<Outcome> {
       keys = new KeyRing(command.keys.rows, command.keys.numbers, memory.withdrawnKeys);
       return {};
     case 'listen':
-      return await listen(command.target);
+      return await listen(command.options);
     case 'drain': {
       drainSteps ??= drain(command.graceSeconds, command.isUrgent);
       const { done } = await drainSteps.next();
@@ -116,12 +110,11 @@ async function execute(command: Command): Promise<Outcome> {
   }
 }
 
-async function listen({ port, host, isShared }: ListenTarget): Promise<Outcome> {
+async function listen(options: ListenOptions): Promise<Outcome> {
   try {
-    return { port: await listener.listen({ port, host, reusePort: true }) };
+    return { port: await listener.listen(options) };
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;
-    if (!isShared && error.code === 'ENOTSUP') return { port: await listener.listen({ port, host }) };
     const { message, code, syscall } = error;
     return { failure: { message, code, syscall } };
   }

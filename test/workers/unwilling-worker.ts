@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import type { NumberedCommand, WorkerMessage } from '../../src/workers/protocol.ts';
 
-/** A worker that executes every command but `listen`, as on a system that cannot share ports. */
+/** A worker that executes every command but `listen`. */
 
 const send = (message: WorkerMessage) => parentPort?.postMessage(message);
 parentPort?.on('message', ({ number, command }: NumberedCommand) => {
