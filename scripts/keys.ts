@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { InvalidConfig, readConfig } from '../src/config.ts';
+import { readConfig, WrongUsage } from '../src/config.ts';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../src/contract/headers.ts';
 import { formatCredential } from '../src/keys/credential.ts';
 import { stateOf } from '../src/keys/key-ring.ts';
@@ -99,7 +99,7 @@ function onFile(options: FileOption, use: (file: KeysFile, path: string) => void
     path ??= readConfig().keysFile;
     use(new KeysFile(path), path);
   } catch (error) {
-    if (error instanceof InvalidConfig) throw refusal(error.message);
+    if (error instanceof WrongUsage) throw refusal(error.message);
     if (isSystemError(error) && error.code === 'ENOENT') {
       throw refusal(withoutFile(path ?? ''));
     }

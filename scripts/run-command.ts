@@ -1,6 +1,6 @@
 import { type Command, CommanderError, InvalidArgumentError } from 'commander';
 import { programOf } from '../src/command-line.ts';
-import { InvalidConfig } from '../src/config.ts';
+import { WrongUsage } from '../src/config.ts';
 
 /** The refusal of a command. The message gives the user the reason. */
 export class Refused extends Error {
@@ -21,7 +21,7 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 
 /** Reports whether the message alone explains the error, without its stack. */
 function explainsItself(error: unknown): error is Error {
-  return error instanceof Refused || error instanceof InvalidConfig || isSystemError(error);
+  return error instanceof Refused || error instanceof WrongUsage || isSystemError(error);
 }
 
 /** Exit statuses of every command. */

@@ -177,20 +177,16 @@ type Value<V> = V extends { read: (text: string) => infer T; default: infer Defa
 /** The values of all variables, by name in camel case: `PUBLIC_BASE_URL` is `publicBaseUrl`. */
 export type Config = { readonly [N in Name as CamelCase<N>]: Value<Variables[N]> };
 
+/** The mistakes of a command line or an environment. */
 export class WrongUsage extends Error {
-  override readonly name: string = 'WrongUsage';
-}
-
-/** Lists every invalid environment variable. */
-export class InvalidConfig extends WrongUsage {
-  override readonly name = 'InvalidConfig';
+  override readonly name = 'WrongUsage';
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads the configuration from the environment. An empty variable counts as absent; unknown variables are ignored.
- * @throws InvalidConfig
+ * @throws WrongUsage that lists every invalid variable
  */
 export function readConfig(environment: Environment = process.env): Config {
   const mistakes: string[] = [];
@@ -211,7 +207,7 @@ export function readConfig(environment: Environment = process.env): Config {
     refuse('ADMIN_PORT', String(adminPort), 'must differ from PORT');
   if (values.get('explorer') === true && values.get('docs') === false)
     refuse('EXPLORER', 'on', 'must be off when DOCS is off, since the explorer reads the OpenAPI document');
-  if (mistakes.length > 0) throw new InvalidConfig(`Invalid environment:${mistakes.join('')}`);
+  if (mistakes.length > 0) throw new WrongUsage(`Invalid environment:${mistakes.join('')}`);
   // Both the values and the type Config derive from CONFIG_VARIABLES.
   return Object.freeze(Object.fromEntries(values)) as Config;
 }

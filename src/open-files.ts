@@ -7,21 +7,16 @@ const RESERVED = MAX_ADMIN_CONNECTIONS + 16;
 /** Files that a process has open where the system does not list them. */
 const UNLISTED = 64;
 
-export class TooFewOpenFiles extends Error {
-  override readonly name = 'TooFewOpenFiles';
-}
-
 /**
  * Returns how many connections the limit of open files allows. Call it when all threads are started.
- * @throws TooFewOpenFiles
+ * @throws an error in the form of the system's when it allows none
  */
 export function openFilesForConnections(): number {
   const limit = openFilesLimit();
   const required = openFiles() + RESERVED;
   if (limit > required) return limit - required;
-  throw new TooFewOpenFiles(
-    `the process may have ${limit} open files, and requires more than ${required}: raise the limit (ulimit -n)`,
-  );
+  const message = `the process may have ${limit} open files, and requires more than ${required}: raise the limit (ulimit -n)`;
+  throw Object.assign(new Error(message), { code: 'EMFILE', syscall: 'open' });
 }
 
 function openFiles(): number {

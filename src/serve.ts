@@ -1,5 +1,4 @@
 import { canSharePort, type Config, misspeltVariables, readConfig, WrongUsage } from './config.ts';
-import { TooFewOpenFiles } from './open-files.ts';
 import { ProcessLog } from './log/process-log.ts';
 import { portInUse, startReplica } from './replica.ts';
 import { pollOnSignal, stopOnSignal } from './signals.ts';
@@ -16,8 +15,7 @@ try {
   if (!hasPrinted) await serve(readConfig());
 } catch (error) {
   const isWrongUsage = error instanceof WrongUsage;
-  const isExpected =
-    isWrongUsage || error instanceof TooFewOpenFiles || (error instanceof Error && 'syscall' in error);
+  const isExpected = isWrongUsage || (error instanceof Error && 'syscall' in error);
   const message = isExpected ? error.message : String(error);
   process.stderr.write(`${message}\n`);
   // A stalled log reader would prevent the process from exiting.

@@ -4,7 +4,7 @@ import os from 'node:os';
 import { parseEnv } from 'node:util';
 import { expect } from 'chai';
 import express from 'express';
-import { CONFIG_VARIABLES, InvalidConfig, misspeltVariables, readConfig } from '../src/config.ts';
+import { CONFIG_VARIABLES, misspeltVariables, readConfig, WrongUsage } from '../src/config.ts';
 
 /** `.env.example` has the defaults as they are written; a test below compares them. */
 const DEFAULTS = readConfig({});
@@ -23,7 +23,7 @@ const NUMBERS = Object.entries(CONFIG_VARIABLES).flatMap(([variable, { rule }]) 
 describe('readConfig', () => {
   const expectRefused = (variable: string, text: string) => {
     const only = `Invalid environment:\n  ${variable} is ${JSON.stringify(text)}: it must `;
-    expect(() => readConfig({ [variable]: text })).to.throw(InvalidConfig, only);
+    expect(() => readConfig({ [variable]: text })).to.throw(WrongUsage, only);
   };
 
   it('treats an empty variable as absent, and ignores unknown ones', () => {
@@ -136,13 +136,13 @@ describe('readConfig', () => {
 
   it('refuses EXPLORER=on with DOCS=off', () => {
     const reason = 'EXPLORER is "on": it must be off when DOCS is off';
-    expect(() => readConfig({ DOCS: 'off', EXPLORER: 'on' })).to.throw(InvalidConfig, reason);
+    expect(() => readConfig({ DOCS: 'off', EXPLORER: 'on' })).to.throw(WrongUsage, reason);
   });
 
   it('names all mistakes at once, with the value and the rule', () => {
     const environment = { PORT: 'x', LOG_LEVEL: 'loud', THREADS: '2', RATE_LIMIT_PER_MINUTE: '-1' };
     expect(() => readConfig(environment)).to.throw(
-      InvalidConfig,
+      WrongUsage,
       [
         'Invalid environment:',
         '  PORT is "x": it must be a whole number from 0 to 65535',
@@ -154,7 +154,7 @@ describe('readConfig', () => {
 
   it('refuses the same port for both servers', () => {
     const reason = 'ADMIN_PORT is "3000": it must differ from PORT';
-    expect(() => readConfig({ ADMIN_PORT: '3000' })).to.throw(InvalidConfig, reason);
+    expect(() => readConfig({ ADMIN_PORT: '3000' })).to.throw(WrongUsage, reason);
     expect(readConfig({ PORT: '0', ADMIN_PORT: '0' })).to.include({ port: 0, adminPort: 0 });
   });
 
@@ -229,7 +229,7 @@ describe('THREADS', () => {
     onSystem('darwin', 8);
     expect(readConfig({}).threads).to.equal(1);
     expect(readConfig({ THREADS: '1' }).threads).to.equal(1);
-    expect(() => readConfig({ THREADS: '2' })).to.throw(InvalidConfig, '1 where threads cannot share a port');
+    expect(() => readConfig({ THREADS: '2' })).to.throw(WrongUsage, '1 where threads cannot share a port');
   });
 });
 
