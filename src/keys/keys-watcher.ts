@@ -15,18 +15,10 @@ const STAMP_RESOLUTION_MS = 3000;
 /** A keys file that is busy for longer is reported: its changes are not in force. */
 const MAX_BUSY_MS = 5000;
 
-interface KeysWatcherOptions {
-  /** Brings changed keys into force; fulfilled when all workers have them, never rejected. */
-  readonly apply?: (ring: KeyRing) => Promise<void>;
-  /** Monotonic clock, in milliseconds. */
-  readonly clock?: () => number;
-}
-
 export class KeysWatcher {
   readonly #path: string;
   readonly #log: Logger;
   readonly #apply: (ring: KeyRing) => Promise<void>;
-  readonly #clock: () => number;
   /** The keys in force; undefined until there was a file. */
   current: KeyRing | undefined;
   /** The reason why the keys in force may differ from those of the file. Each reason is logged once. */
@@ -41,14 +33,12 @@ export class KeysWatcher {
   #stampSeenAt = 0;
   /** Time of the latest read that succeeded. */
   #readAt = -Infinity;
-  /** Stamp of the keys that the log last reported as live. */
-  #liveStamp: string | undefined;
 
-  constructor(path: string, log: Logger, options: KeysWatcherOptions = {}) {
+  /** @param apply brings changed keys into force; fulfilled when all workers have them, never rejected */
+  constructor(path: string, log: Logger, apply: (ring: KeyRing) => Promise<void>) {
     this.#path = path;
     this.#log = log;
-    this.#apply = options.apply ?? (() => Promise.resolve());
-    this.#clock = options.clock ?? (() => performance.now());
+    this.#apply = apply;
   }
 
   /**
@@ -65,8 +55,8 @@ export class KeysWatcher {
       const status = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
       if (status === undefined) {
         this.#stamp = undefined;
-        if (this.#latest !== undefined) this.#complain('the file no longer exists');
-        return;
+        if (this.#latest === undefined) return;
+        throw new Error('the file no longer exists');
       }
       const exposure = exposureOf(this.#path);
       // The keys stay in force: without them, the service would stop. Each warning is logged once.
@@ -75,38 +65,35 @@ export class KeysWatcher {
       this.warning = exposure;
       const stamp = `${status.ino}/${status.size}/${status.mtimeNs}/${status.ctimeNs}`;
       // Taken after the stamp, so that the changes in the stamp are not later than this time.
-      const now = this.#clock();
+      const now = performance.now();
       if (stamp !== this.#stamp) {
         this.#stamp = stamp;
         this.#stampSeenAt = now;
       } else if (this.#readAt - this.#stampSeenAt >= STAMP_RESOLUTION_MS) return;
       const ring = readKeyRing(this.#path);
       // Equal keys keep their ring, so that the workers are not sent the same keys again.
-      if (!isDeepStrictEqual(ring.rows, this.#latest?.rows)) {
+      const isChanged = !isDeepStrictEqual(ring.rows, this.#latest?.rows);
+      if (isChanged) {
         this.#latest = ring;
         this.#applied = this.#apply(ring).then(() => {
           this.current = ring;
         });
       }
-      if (stamp !== this.#liveStamp || this.complaint !== undefined) {
+      if (isChanged || this.complaint !== undefined) {
         void this.#applied.then(() => {
           this.#log.info({ validKeys: ring.countValid(Date.now()) }, 'keys live');
         });
       }
-      this.#liveStamp = stamp;
       this.complaint = undefined;
       this.#readAt = now;
     } catch (error) {
       // A write in progress ends soon, and the next poll reads its result.
-      if (error instanceof KeysFileBusy && this.#clock() - this.#stampSeenAt < MAX_BUSY_MS) return;
-      this.#complain(error instanceof Error ? error.message : String(error));
+      if (error instanceof KeysFileBusy && performance.now() - this.#stampSeenAt < MAX_BUSY_MS) return;
+      const reason = error instanceof Error ? error.message : String(error);
+      if (reason === this.complaint) return;
+      this.complaint = reason;
+      this.#log.error({ reason }, 'cannot use the keys file; the previous keys stay in force');
     }
-  }
-
-  #complain(reason: string): void {
-    if (reason === this.complaint) return;
-    this.complaint = reason;
-    this.#log.error({ reason }, 'cannot use the keys file; the previous keys stay in force');
   }
 }
 

@@ -1,11 +1,12 @@
 import fs, { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { KeysFile } from '../../src/keys/keys-file.ts';
 import { KeysWatcher } from '../../src/keys/keys-watcher.ts';
-import { readableLog, SILENT } from '../support/readable-log.ts';
+import { readableLog } from '../support/readable-log.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
 
 describe('The keys watcher', () => {
@@ -15,11 +16,16 @@ describe('The keys watcher', () => {
   let watcher: KeysWatcher;
   const { log, lines } = readableLog();
   const logged = () => lines.map(({ msg }) => msg);
+  const applyAtOnce = () => Promise.resolve();
 
   beforeEach(() => {
     path = inFolder('keys.sqlite');
     lines.length = 0;
-    watcher = new KeysWatcher(path, log);
+    watcher = new KeysWatcher(path, log, applyAtOnce);
+  });
+
+  afterEach(() => {
+    mock.restoreAll();
   });
 
   it('has no keys while the file is absent, and no complaint', async () => {
@@ -48,7 +54,7 @@ describe('The keys watcher', () => {
       calls++;
       return applied.promise;
     };
-    watcher = new KeysWatcher(path, log, { apply });
+    watcher = new KeysWatcher(path, log, apply);
     const polls = [watcher.poll(), watcher.poll()];
     await setImmediate();
     expect(calls).to.equal(1);
@@ -67,7 +73,7 @@ describe('The keys watcher', () => {
   it('waits for the writer of a locked file, and reports a long wait', async () => {
     new KeysFile(path).create('org', '', NOW);
     let now = 0;
-    watcher = new KeysWatcher(path, log, { clock: () => now });
+    mock.method(performance, 'now', () => now);
     const writer = new Database(path).exec('BEGIN EXCLUSIVE');
     await watcher.poll();
     expect(watcher.complaint).to.equal(undefined);
@@ -89,7 +95,7 @@ describe('The keys watcher', () => {
     syncBuiltinESMExports();
     try {
       let now = 5_000_000;
-      watcher = new KeysWatcher(path, SILENT, { clock: () => now });
+      mock.method(performance, 'now', () => now);
       // The last of these polls is 4.2 seconds after the first one.
       for (let keys = 1; keys <= 4; keys++, now += 1400) {
         await watcher.poll();
@@ -111,7 +117,7 @@ describe('The keys watcher', () => {
       for (const folder of ['folder', 'target']) mkdirSync(inFolder(folder));
       symlinkSync('../target/keys.sqlite', path);
       new KeysFile(inFolder('target/keys.sqlite')).create('org', '', NOW);
-      watcher = new KeysWatcher(path, log);
+      watcher = new KeysWatcher(path, log, applyAtOnce);
     });
 
     for (const [exposed, mode, valid, warning] of [
