@@ -3,6 +3,7 @@ import type { Config } from './config.ts';
 import { KeysWatcher } from './keys/keys-watcher.ts';
 import { Admission } from './snapshot/admission/admit.ts';
 import { memoryLimit } from './snapshot/admission/memory.ts';
+import type { Manifest } from './snapshot/format/manifest.ts';
 import { TRANSIENT_REASONS } from './snapshot/format/refused-snapshot.ts';
 import { hasLoaderThreads, loadSnapshot } from './snapshot/load/load-snapshot.ts';
 import { LoadHistory } from './snapshot/watch/load-history.ts';
@@ -30,18 +31,18 @@ export function startRefresh(
     folder: config.snapshotDir,
     stores,
     history,
-    load: (path, admitDeclared) => {
-      const image = loadSnapshot(path, { admit: admitDeclared, timeoutSeconds: config.loadTimeoutSeconds });
+    load: (file, path) => {
+      const admit = (manifest: Manifest) => {
+        try {
+          admission.admit(file, manifest);
+        } finally {
+          // The admission may have released retained sections to make room.
+          void workers.publish(stores.view);
+        }
+      };
+      const image = loadSnapshot(path, { admit, timeoutSeconds: config.loadTimeoutSeconds });
       begun.resolve(undefined);
       return image;
-    },
-    admit: (file, manifest) => {
-      try {
-        admission.admit(file, manifest);
-      } finally {
-        // The admission may have released retained sections to make room.
-        void workers.publish(stores.view);
-      }
     },
     goLive: async (file, image) => {
       isSwapping = true;

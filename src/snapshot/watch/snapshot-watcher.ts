@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { SnapshotImage } from '../../store/organization-image.ts';
 import type { StoreRegistry } from '../../store/registry/store-registry.ts';
-import { aheadOfClock, loadedCounts, type Manifest } from '../format/manifest.ts';
+import { aheadOfClock, loadedCounts } from '../format/manifest.ts';
 import {
   DEPENDENT_REASONS,
   type RefusalReason,
@@ -20,9 +20,8 @@ interface WatcherDependencies {
   readonly folder: string;
   readonly stores: StoreRegistry;
   readonly history: LoadHistory;
-  readonly load: (path: string, admit: (manifest: Manifest) => void) => Promise<SnapshotImage>;
-  /** Throws RefusedSnapshot when the declared content of a file may not go live. */
-  readonly admit: (file: string, manifest: Manifest) => void;
+  /** Loads the file at a path without links. Rejects with RefusedSnapshot when the file may not go live. */
+  readonly load: (file: string, path: string) => Promise<SnapshotImage>;
   /**
    * Replaces the organizations of the file with those of the image. Fulfilled when all workers use it; rejects when
    * another file serves one of them.
@@ -121,7 +120,7 @@ export class SnapshotWatcher {
 
   /** Loads a file and makes it live. Any error is a refusal of this file, so that the others still load. */
   async #load(file: string, version: string): Promise<void> {
-    const { history, load, admit, goLive, log } = this.#dependencies;
+    const { history, load, goLive, log } = this.#dependencies;
     const startedAt = new Date().toISOString();
     const started = performance.now();
     const before = this.#tried.get(file);
@@ -129,9 +128,7 @@ export class SnapshotWatcher {
     const durationMs = () => Math.round(performance.now() - started);
     history.loading = { file, startedAt };
     try {
-      const image = await load(await this.#folder.pathOf(file), (manifest) => {
-        admit(file, manifest);
-      });
+      const image = await load(file, await this.#folder.pathOf(file));
       if (this.#stop.signal.aborted) return;
       await goLive(file, image);
       this.retry(DEPENDENT_REASONS);

@@ -5,7 +5,7 @@ import { RefusedSnapshot, TRANSIENT_REASONS } from '../../../src/snapshot/format
 import { LoadHistory } from '../../../src/snapshot/watch/load-history.ts';
 import { SnapshotWatcher } from '../../../src/snapshot/watch/snapshot-watcher.ts';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
-import { declaration, emptySnapshot, manifest } from '../../support/empty-image.ts';
+import { emptySnapshot } from '../../support/empty-image.ts';
 import { type ReadableLog, readableLog } from '../../support/readable-log.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
 
@@ -39,18 +39,14 @@ describe('The snapshot watcher', () => {
       folder: inFolder('snapshots'),
       stores,
       history,
-      load: async (path, admit) => {
-        const name = basename(path);
-        loads.push(name);
-        onLoad(name);
+      load: async (file, path) => {
+        loads.push(basename(path));
+        onLoad(file);
         const ids = readFileSync(path, 'utf8').match(/\w+/g);
         if (ids === null) throw new RefusedSnapshot('damaged', 'it is damaged');
-        admit(manifest(name, { organizations: ids.map((id) => declaration(id)) }));
-        return Promise.resolve({ ...emptySnapshot(name, ...ids), producedAt });
-      },
-      admit: (file, { organizations }) => {
-        if (organizations.some(({ organizationId }) => stores.otherOwner(file, organizationId) !== undefined))
+        if (ids.some((id) => stores.otherOwner(file, id) !== undefined))
           throw new RefusedSnapshot('conflict', 'held by another');
+        return Promise.resolve({ ...emptySnapshot(file, ...ids), producedAt });
       },
       goLive: (file, image) => {
         stores.swap(file, image);
