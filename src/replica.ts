@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Worker } from 'node:worker_threads';
 import { type Config, MAX_PORT } from './config.ts';
 import type { ProcessLog } from './log/process-log.ts';
 import { MAX_ADMIN_CONNECTIONS, openFilesForConnections } from './open-files.ts';
@@ -10,7 +9,6 @@ import { monotonicNow } from './clock.ts';
 import { sumMetrics } from './counts/request-metrics.ts';
 import { startRefresh } from './refresh.ts';
 import { Supervisor } from './workers/supervisor.ts';
-import type { WorkerInput } from './workers/worker.ts';
 
 /** Time for a request to the admin port to arrive, and for progress of its response. */
 const ADMIN_TIMEOUT_MS = 5000;
@@ -34,16 +32,7 @@ export interface Replica {
  */
 export async function startReplica(config: Config, processLog: ProcessLog): Promise<Replica> {
   const log = processLog.logger;
-  const workers = new Supervisor({
-    count: config.threads,
-    port: config.port,
-    host: config.host,
-    start: (memory) => {
-      const workerData: WorkerInput = { config, memory };
-      return new Worker(new URL('./workers/worker.ts', import.meta.url), { workerData });
-    },
-    log,
-  });
+  const workers = new Supervisor(config, log);
   processLog.attach(workers.logRings);
   const refresh = startRefresh(config, workers, log);
   const requestHistory = new RequestHistory(() => sumMetrics(workers.requestMetrics), monotonicNow);

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
-import { canSharePort } from '../config.ts';
+import { canSharePort, type Config } from '../config.ts';
 import { beginGrace, newDrainTimes } from '../http/connections/drain.ts';
 import { Networks, newNetworksMemory } from '../counts/networks.ts';
 import { newHitCounts } from '../counts/hit-counts.ts';
@@ -15,6 +15,7 @@ import { newServedDigests } from '../store/registry/served-digests.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
 import type { Command, SentKeys, WorkerMemory } from './protocol.ts';
 import { ViewPublisher } from './shared-views.ts';
+import type { WorkerInput } from './worker.ts';
 import { WorkerHandle } from './worker-handle.ts';
 
 /** A worker that ends sooner is replaced after a pause. */
@@ -23,15 +24,8 @@ const SHORT_LIFE_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5000;
 
+const PROGRAM = new URL('./worker.ts', import.meta.url);
 const NOT_NEEDED = 'it is no longer needed';
-
-interface SupervisorOptions {
-  readonly count: number;
-  readonly port: number;
-  readonly host: string;
-  readonly start: (memory: WorkerMemory) => Worker;
-  readonly log: Logger;
-}
 
 /** A slot for a worker. Its memory remains when another worker replaces the first. */
 interface WorkerSlot {
@@ -47,7 +41,9 @@ interface WorkerSlot {
  * and the same view. A worker that ends is replaced.
  */
 export class Supervisor {
-  readonly #options: SupervisorOptions;
+  readonly #config: Config;
+  readonly #log: Logger;
+  readonly #program: URL;
   readonly #slots: readonly WorkerSlot[];
   readonly #keyNumbers = new KeyNumbers();
   /** The main thread notes released content here. */
@@ -76,10 +72,13 @@ export class Supervisor {
   /** Updates go to the members one after the other. */
   #updating: Promise<unknown> = Promise.resolve();
 
-  constructor(options: SupervisorOptions) {
-    this.#options = options;
-    this.#port = options.port;
-    this.#slots = Array.from({ length: options.count }, () => {
+  /** Starts the workers. */
+  constructor(config: Config, log: Logger, program = PROGRAM) {
+    this.#config = config;
+    this.#log = log;
+    this.#program = program;
+    this.#port = config.port;
+    this.#slots = Array.from({ length: config.threads }, () => {
       const memory = {
         metrics: new RequestMetrics(),
         logRing: new LogRing(),
@@ -133,7 +132,7 @@ export class Supervisor {
    * @throws the system's error when the port is not available; an error when a worker ends instead
    */
   async listen(maxConnections: number): Promise<number> {
-    const { port, host } = this.#options;
+    const { port, host } = this.#config;
     const [first, ...further] = this.#slots;
     first.counts.limit = maxConnections;
     // The probe runs right before the port is bound. Otherwise, replicas that start together would both find it free.
@@ -201,15 +200,15 @@ export class Supervisor {
   }
 
   #start(slot: Omit<WorkerSlot, 'worker'>): WorkerHandle {
-    const worker = new WorkerHandle(
-      this.#options.start({
-        ...this.#memory,
-        metrics: slot.metrics.buffer,
-        logRing: slot.logRing.memory,
-        countsPart: slot.counts.part,
-        networksPart: slot.networks.part,
-      }),
-    );
+    const memory = {
+      ...this.#memory,
+      metrics: slot.metrics.buffer,
+      logRing: slot.logRing.memory,
+      countsPart: slot.counts.part,
+      networksPart: slot.networks.part,
+    };
+    const workerData: WorkerInput = { config: this.#config, memory };
+    const worker = new WorkerHandle(new Worker(this.#program, { workerData }));
     void worker.ended.then(() => {
       this.#listening.delete(worker);
       slot.counts.clear();
@@ -225,7 +224,7 @@ export class Supervisor {
   async #bringUp({ worker }: WorkerSlot): Promise<number> {
     await worker.started;
     await this.#afterUpdates(() => this.#join(worker));
-    const options = { port: this.#port, host: this.#options.host, reusePort: canSharePort() };
+    const options = { port: this.#port, host: this.#config.host, reusePort: canSharePort() };
     const outcome = await worker.run({ name: 'listen', options });
     if (outcome === undefined) throw new Error(`a worker ended before it listened: ${await worker.ended}`);
     const { port = this.#port, failure } = outcome;
@@ -252,14 +251,14 @@ export class Supervisor {
       this.replaced++;
       shortLives = performance.now() - startedAt < SHORT_LIFE_MS ? shortLives + 1 : 0;
       const pauseMs = shortLives === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (shortLives - 1), MAX_PAUSE_MS);
-      this.#options.log.error({ reason, pauseMs }, 'a worker ended and is replaced');
+      this.#log.error({ reason, pauseMs }, 'a worker ended and is replaced');
       await delay(pauseMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
       if (this.isStopping()) return;
       startedAt = performance.now();
       slot.worker = this.#start(slot);
       try {
         await this.#bringUp(slot);
-        this.#options.log.info('the new worker listens');
+        this.#log.info('the new worker listens');
       } catch (error) {
         await slot.worker.terminate(error instanceof Error ? error.message : String(error));
       }

@@ -1,5 +1,5 @@
-import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
+import { readConfig } from '../../src/config.ts';
 import { Supervisor } from '../../src/workers/supervisor.ts';
 import { SILENT } from '../support/readable-log.ts';
 
@@ -7,21 +7,14 @@ const UNWILLING = new URL('unwilling-worker.ts', import.meta.url);
 
 /** The tests in test/system prove the other promises, in whole processes. */
 describe('The supervisor', () => {
-  const workers: Worker[] = [];
+  let supervisor: Supervisor;
 
-  function supervise(count: number, start: () => Worker): Supervisor {
-    const started = () => {
-      const worker = start();
-      workers.push(worker);
-      return worker;
-    };
-    return new Supervisor({ count, port: 0, host: '127.0.0.1', start: started, log: SILENT });
-  }
-
-  afterEach(() => Promise.all(workers.map((worker) => worker.terminate())));
+  afterEach(() => supervisor.terminate());
 
   /** Returns the error with which it fails to listen. */
-  async function failureOf(supervisor: Supervisor): Promise<Error> {
+  async function failureOf(program: URL): Promise<Error> {
+    const config = { ...readConfig({ PORT: '0', HOST: '127.0.0.1' }), threads: 2 };
+    supervisor = new Supervisor(config, SILENT, program);
     try {
       await supervisor.listen(100);
     } catch (error) {
@@ -31,16 +24,13 @@ describe('The supervisor', () => {
   }
 
   it('reports the system error when a worker cannot listen', async () => {
-    const error = await failureOf(supervise(1, () => new Worker(UNWILLING)));
+    const error = await failureOf(UNWILLING);
     expect(error).to.include({ message: 'listen ENOTSUP', code: 'ENOTSUP', syscall: 'listen' });
   });
 
   it('fails to start with the reason when a worker ends at its start', async () => {
-    const dying = () => new Worker('throw new Error("a fault at the start")', { eval: true });
-    const supervisor = supervise(2, dying);
-    expect((await failureOf(supervisor)).message).to.match(
-      /ended before it listened: [^]*a fault at the start/,
-    );
+    const dying = new URL('data:text/javascript,throw new Error("a fault at the start")');
+    expect((await failureOf(dying)).message).to.match(/ended before it listened: [^]*a fault at the start/);
     expect([supervisor.hasListened, supervisor.listening, supervisor.replaced]).to.deep.equal([false, 0, 0]);
   });
 });
