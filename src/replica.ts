@@ -5,7 +5,6 @@ import { type Config, MAX_PORT } from './config.ts';
 import type { ProcessLog } from './log/process-log.ts';
 import { MAX_ADMIN_CONNECTIONS, openFilesForConnections } from './open-files.ts';
 import { RequestHistory } from './admin/request-history.ts';
-import { monotonicNow } from './clock.ts';
 import { sumMetrics } from './counts/request-metrics.ts';
 import { startRefresh } from './refresh.ts';
 import { Supervisor } from './workers/supervisor.ts';
@@ -35,7 +34,7 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
   const workers = new Supervisor(config, log);
   processLog.attach(workers.logRings);
   const refresh = startRefresh(config, workers, log);
-  const requestHistory = new RequestHistory(() => sumMetrics(workers.requestMetrics), monotonicNow);
+  const requestHistory = new RequestHistory(() => sumMetrics(workers.requestMetrics));
 
   // The import occupies this thread, so the loader and the workers start before it.
   await Promise.race([refresh.begun, workers.started]);

@@ -1,3 +1,4 @@
+import { monotonicNow } from '../clock.ts';
 import type { HistogramTotals, RequestTotals } from '../counts/request-metrics.ts';
 
 const INTERVAL_SECONDS = 10;
@@ -5,7 +6,7 @@ const MAX_INTERVALS = 3600 / INTERVAL_SECONDS;
 
 /** The totals since the start of the process, of all operations. */
 interface Sample {
-  /** Milliseconds of a monotonic clock. */
+  /** Milliseconds of the monotonic clock. */
   readonly time: number;
   readonly requests: number;
   readonly tooManyRequests: number;
@@ -23,16 +24,14 @@ export type RequestInterval = ReturnType<RequestHistory['intervals']>[number];
  */
 export class RequestHistory {
   readonly #totals: () => RequestTotals;
-  readonly #monotonicNow: () => number;
   readonly #bounds: readonly number[];
   /** An interval lies between two samples. */
   readonly #samples: Sample[] = [];
   readonly #timer: NodeJS.Timeout;
 
   /** Takes the first sample. The timer of the others does not keep the process alive. */
-  constructor(totals: () => RequestTotals, monotonicNow: () => number) {
+  constructor(totals: () => RequestTotals) {
     this.#totals = totals;
-    this.#monotonicNow = monotonicNow;
     this.#bounds = totals().durations[0].totals.bounds;
     this.sample();
     this.#timer = setInterval(() => {
@@ -49,7 +48,7 @@ export class RequestHistory {
     const count = (isCounted: (status: string) => boolean) =>
       requests.reduce((sum, { status, count }) => (isCounted(status) ? sum + count : sum), 0);
     this.#samples.push({
-      time: this.#monotonicNow(),
+      time: monotonicNow(),
       requests: count(() => true),
       tooManyRequests: count((status) => status === '429'),
       clientErrors: count((status) => status.startsWith('4') && status !== '429'),
@@ -66,7 +65,7 @@ export class RequestHistory {
    * @param now milliseconds since the epoch
    */
   intervals(now: number) {
-    const epoch = now - this.#monotonicNow();
+    const epoch = now - monotonicNow();
     return this.#samples.slice(1).map((to, i) => {
       const from = this.#samples[i];
       const buckets = to.buckets.map((count, bucket) => count - from.buckets[bucket]);

@@ -84,7 +84,5 @@ export type WorkerMessage =
 export interface Outcome {
   readonly port?: number;
   /** The reason why the worker does not listen. A message loses the code of an Error. */
-  readonly failure?: SystemFailure;
+  readonly failure?: { readonly message: string; readonly code: unknown; readonly syscall: unknown };
 }
-
-export type SystemFailure = Readonly<Pick<Error, 'message'> & Record<'code' | 'syscall', unknown>>;

@@ -9,7 +9,6 @@ const CHECK_MS = 5000;
 
 export class WorkerHandle {
   readonly #worker: Worker;
-  readonly #checkMs: number;
   readonly #started = Promise.withResolvers<undefined>();
   readonly #ended = Promise.withResolvers<string>();
   /** Fulfilled when the worker accepts commands, or has ended before that. */
@@ -22,9 +21,8 @@ export class WorkerHandle {
   #latestNumber = 0;
   #reason: string | undefined;
 
-  constructor(worker: Worker, checkMs = CHECK_MS) {
+  constructor(worker: Worker) {
     this.#worker = worker;
-    this.#checkMs = checkMs;
     worker.on('message', (message: WorkerMessage) => {
       this.#receive(message);
     });
@@ -51,7 +49,7 @@ export class WorkerHandle {
     let checks = 0;
     const watch = setInterval(() => {
       if (++checks === MAX_CHECKS) void this.terminate(`it did not reply to ${command.name}`);
-    }, this.#checkMs).unref();
+    }, CHECK_MS).unref();
     return promise.finally(() => {
       clearInterval(watch);
     });

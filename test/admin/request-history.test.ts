@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { percentileOf, RequestHistory } from '../../src/admin/request-history.ts';
@@ -21,15 +22,14 @@ const interval = fc.record({
   milliseconds: fc.integer({ min: 1, max: 60_000 }),
 });
 
+/** Milliseconds of the clock. */
+let time = 5000;
+
 /** Starts a history of two workers, whose samples the test takes. A request before it does not count. */
 function startHistory() {
   const workers = [new RequestMetrics(), new RequestMetrics()];
   workers[0].countRequest({ status: 400 });
-  let monotonicNow = 5000;
-  const history = new RequestHistory(
-    () => sumMetrics(workers),
-    () => monotonicNow,
-  );
+  const history = new RequestHistory(() => sumMetrics(workers));
   history.stop();
   return {
     workers,
@@ -37,7 +37,7 @@ function startHistory() {
       workers[worker].countRequest(answered);
     },
     sampleAfter: (milliseconds: number) => {
-      monotonicNow += milliseconds;
+      time += milliseconds;
       history.sample();
     },
     intervals: () => history.intervals(NOW),
@@ -45,6 +45,14 @@ function startHistory() {
 }
 
 describe('The history of requests', () => {
+  before(() => {
+    mock.method(performance, 'now', () => time);
+  });
+
+  after(() => {
+    mock.restoreAll();
+  });
+
   const { bounds } = sumMetrics([new RequestMetrics()]).durations[0].totals;
   const bucketOf = (value: number) => {
     const bucket = bounds.findIndex((bound) => value <= bound);
