@@ -1,4 +1,7 @@
-/** Room for some 15,000 request lines: half a second or less at full load. */
+/**
+ * Room for some 15,000 request lines: half a second or less at full load. A power of two, so that a mask converts
+ * positions to offsets.
+ */
 const BYTES = 4 * 1024 * 1024;
 /** Maximum UTF-8 length of one UTF-16 code unit. */
 const MAX_BYTES_PER_UNIT = 3;
@@ -9,14 +12,6 @@ const TAKEN = 1;
 const DROPPED = 2;
 const NUMBERS = 4;
 const HEAD_BYTES = NUMBERS * Int32Array.BYTES_PER_ELEMENT;
-
-/**
- * Allocates the memory of a ring.
- * @param bytes a power of two, so that a mask converts positions to offsets
- */
-export function newRingMemory(bytes = BYTES): SharedArrayBuffer {
-  return new SharedArrayBuffer(HEAD_BYTES + bytes);
-}
 
 /**
  * A ring buffer of log lines between two threads, in shared memory. A line without room is dropped and counted.
@@ -32,7 +27,7 @@ export class LogRing {
   readonly #numbers: Int32Array<SharedArrayBuffer>;
   readonly #bytes: Buffer;
 
-  constructor(memory = newRingMemory()) {
+  constructor(memory = new SharedArrayBuffer(HEAD_BYTES + BYTES)) {
     this.memory = memory;
     this.#numbers = new Int32Array(memory, 0, NUMBERS);
     this.#bytes = Buffer.from(memory, HEAD_BYTES);

@@ -1,12 +1,10 @@
 import { type LevelWithSilent, type Logger, pino } from 'pino';
 import { LogOutput } from './log-output.ts';
-import { LogRing, newRingMemory } from './log-ring.ts';
+import { LogRing } from './log-ring.ts';
 
 const STANDARD_OUTPUT = 1;
 const STANDARD_ERROR = 2;
 
-/** The main thread logs little. */
-const OWN_RING_BYTES = 256 * 1024;
 const POLL_MS = 50;
 /** Time without progress after which standard error reports a stall. */
 const STALL_MS = 1000;
@@ -22,7 +20,7 @@ export class ProcessLog {
   readonly logger: Logger;
   readonly #output: LogOutput;
   readonly #errorOutput = new LogOutput(STANDARD_ERROR, () => undefined);
-  readonly #ownRing = new LogRing(newRingMemory(OWN_RING_BYTES));
+  readonly #ownRing = new LogRing();
   /** The main thread's own ring is last: its lines follow earlier lines of other threads. */
   #rings: readonly LogRing[] = [this.#ownRing];
 

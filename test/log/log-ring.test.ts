@@ -1,14 +1,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { LogRing, newRingMemory } from '../../src/log/log-ring.ts';
+import { LogRing } from '../../src/log/log-ring.ts';
 
+const HEAD_BYTES = 16;
 const BYTES = 64;
 /** Positions are signed 32-bit integers. */
 const LAST_POSITION = 2 ** 31 - 1;
 
 /** Returns a ring whose first line begins at a position. */
 function ringAt(position: number): LogRing {
-  const memory = newRingMemory(BYTES);
+  const memory = new SharedArrayBuffer(HEAD_BYTES + BYTES);
   new Int32Array(memory).set([position, position]);
   return new LogRing(memory);
 }
