@@ -5,7 +5,6 @@ import { type Config, MAX_PORT } from './config.ts';
 import type { ProcessLog } from './log/process-log.ts';
 import { MAX_ADMIN_CONNECTIONS, openFilesForConnections } from './open-files.ts';
 import { RequestHistory } from './admin/request-history.ts';
-import { sumMetrics } from './counts/request-metrics.ts';
 import { startRefresh } from './refresh.ts';
 import { Supervisor } from './workers/supervisor.ts';
 
@@ -34,16 +33,15 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
   const workers = new Supervisor(config, log);
   processLog.attach(workers.logRings);
   const refresh = startRefresh(config, workers, log);
-  const requestHistory = new RequestHistory(() => sumMetrics(workers.requestMetrics));
+  const requestHistory = new RequestHistory(workers);
 
   // The import occupies this thread, so the loader and the workers start before it.
   await Promise.race([refresh.begun, workers.started]);
   const { createAdminApp } = await import('./admin/admin-app.ts');
-  const parts = { ...refresh, config, workers, requestHistory };
   // Silent connections must not occupy the few that the admin port accepts.
   const admin = createHttpServer(
     { headersTimeout: ADMIN_TIMEOUT_MS, requestTimeout: ADMIN_TIMEOUT_MS, connectionsCheckingInterval: 1000 },
-    createAdminApp({ ...parts, log: processLog, memoryLimitBytes: refresh.memory.bytes, clock: Date.now }),
+    createAdminApp({ ...refresh, config, workers, requestHistory, log: processLog, clock: Date.now }),
   );
   admin.maxConnections = MAX_ADMIN_CONNECTIONS;
   admin.setTimeout(ADMIN_TIMEOUT_MS);
@@ -63,14 +61,12 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
         await workers.stop(graceSeconds, isUrgent);
         // The polls continue during the drain, so that a key revoked in that time is refused.
         refresh.stop();
-        requestHistory.stop();
         admin.closeAllConnections();
         admin.close();
       },
     };
   } catch (error) {
     refresh.stop();
-    requestHistory.stop();
     await workers.terminate();
     admin.close();
     throw error;

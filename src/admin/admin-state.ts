@@ -3,6 +3,7 @@ import { stateOf } from '../keys/key-ring.ts';
 import type { KeysWatcher } from '../keys/keys-watcher.ts';
 import type { ProcessLog } from '../log/process-log.ts';
 import type { Admission } from '../snapshot/admission/admit.ts';
+import type { MemoryLimit } from '../snapshot/admission/memory.ts';
 import { aheadOfClock } from '../snapshot/format/manifest.ts';
 import type { LoadHistory } from '../snapshot/watch/load-history.ts';
 import type { SnapshotWatcher } from '../snapshot/watch/snapshot-watcher.ts';
@@ -28,7 +29,7 @@ export interface AdminDependencies {
     >
   >;
   readonly log: Pick<ProcessLog, 'logger' | 'droppedLines'>;
-  readonly memoryLimitBytes: number;
+  readonly memory: Pick<MemoryLimit, 'bytes'>;
   /** Returns milliseconds since the epoch. */
   readonly clock: () => number;
 }

@@ -97,7 +97,7 @@ function snapshotMetrics(dependencies: AdminDependencies): Metrics {
       'Memory that data retained for walks may hold: what is free besides live data and the next load.',
       dependencies.admission.retainableBytes,
     ),
-    foyer_memory_limit_bytes: gauge('Memory that the process may use.', dependencies.memoryLimitBytes),
+    foyer_memory_limit_bytes: gauge('Memory that the process may use.', dependencies.memory.bytes),
     foyer_snapshot_rows: gauge(
       'Records of a live snapshot file, by collection.',
       snapshots.flatMap(({ file, organizations }) =>

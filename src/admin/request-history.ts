@@ -1,5 +1,6 @@
 import { monotonicNow } from '../clock.ts';
-import type { HistogramTotals, RequestTotals } from '../counts/request-metrics.ts';
+import { DURATION_BOUNDS, type HistogramTotals, sumMetrics } from '../counts/request-metrics.ts';
+import type { Supervisor } from '../workers/supervisor.ts';
 
 const INTERVAL_SECONDS = 10;
 const MAX_INTERVALS = 3600 / INTERVAL_SECONDS;
@@ -23,28 +24,21 @@ export type RequestInterval = ReturnType<RequestHistory['intervals']>[number];
  * decrease, since they remain when a worker is replaced.
  */
 export class RequestHistory {
-  readonly #totals: () => RequestTotals;
-  readonly #bounds: readonly number[];
+  readonly #workers: Pick<Supervisor, 'requestMetrics'>;
   /** An interval lies between two samples. */
   readonly #samples: Sample[] = [];
-  readonly #timer: NodeJS.Timeout;
 
   /** Takes the first sample. The timer of the others does not keep the process alive. */
-  constructor(totals: () => RequestTotals) {
-    this.#totals = totals;
-    this.#bounds = totals().durations[0].totals.bounds;
-    this.sample();
-    this.#timer = setInterval(() => {
-      this.sample();
+  constructor(workers: Pick<Supervisor, 'requestMetrics'>) {
+    this.#workers = workers;
+    this.#sample();
+    setInterval(() => {
+      this.#sample();
     }, INTERVAL_SECONDS * 1000).unref();
   }
 
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
-  sample(): void {
-    const { requests, durations } = this.#totals();
+  #sample(): void {
+    const { requests, durations } = sumMetrics(this.#workers.requestMetrics);
     const count = (isCounted: (status: string) => boolean) =>
       requests.reduce((sum, { status, count }) => (isCounted(status) ? sum + count : sum), 0);
     this.#samples.push({
@@ -69,7 +63,7 @@ export class RequestHistory {
     return this.#samples.slice(1).map((to, i) => {
       const from = this.#samples[i];
       const buckets = to.buckets.map((count, bucket) => count - from.buckets[bucket]);
-      const percentile = (share: number) => percentileOf(buckets, this.#bounds, share);
+      const percentile = (share: number) => percentileOf(buckets, DURATION_BOUNDS, share);
       return {
         /** End of the interval, in seconds since the epoch. */
         until: Math.round(epoch + to.time) / 1000,

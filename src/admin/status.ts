@@ -72,7 +72,7 @@ export function summaryOf(dependencies: AdminDependencies) {
       warning: keys.warning ?? null,
     },
     memory: {
-      limitBytes: dependencies.memoryLimitBytes,
+      limitBytes: dependencies.memory.bytes,
       heldBytes: stores.liveBytes + retainedBytes,
       retainedBytes,
       retainableBytes: dependencies.admission.retainableBytes,

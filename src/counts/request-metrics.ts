@@ -28,7 +28,7 @@ export const PIN_OUTCOMES = ['retained', 'gone', 'not-loaded'] as const;
 export type PinOutcome = (typeof PIN_OUTCOMES)[number];
 
 /** Upper bounds of the histogram buckets, in seconds. */
-const DURATION_BOUNDS: readonly number[] = [
+export const DURATION_BOUNDS: readonly number[] = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5,
 ];
 const DELAY_BOUNDS: readonly number[] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5];
@@ -134,8 +134,6 @@ export type HistogramTotals = ReturnType<typeof histogramTotals>;
 function histogramTotals(histogram: Float64Array, bounds: readonly number[]) {
   return { bounds, counts: [...histogram.subarray(0, bounds.length + 1)], sum: histogram[bounds.length + 1] };
 }
-
-export type RequestTotals = ReturnType<typeof sumMetrics>;
 
 export function sumMetrics(requestMetrics: readonly RequestMetrics[]) {
   const slots = new Float64Array(SLOTS);

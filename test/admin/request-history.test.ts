@@ -2,7 +2,7 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { percentileOf, RequestHistory } from '../../src/admin/request-history.ts';
-import { type AnsweredRequest, RequestMetrics, sumMetrics } from '../../src/counts/request-metrics.ts';
+import { type AnsweredRequest, DURATION_BOUNDS, RequestMetrics } from '../../src/counts/request-metrics.ts';
 import { FIXED } from '../support/random.ts';
 
 const NOW = Date.parse('2026-11-21T18:00:00Z');
@@ -25,12 +25,13 @@ const interval = fc.record({
 /** Milliseconds of the clock. */
 let time = 5000;
 
-/** Starts a history of two workers, whose samples the test takes. A request before it does not count. */
+/** Starts a history of two workers. A request before it does not count. */
 function startHistory() {
   const workers = [new RequestMetrics(), new RequestMetrics()];
   workers[0].countRequest({ status: 400 });
-  const history = new RequestHistory(() => sumMetrics(workers));
-  history.stop();
+  mock.timers.reset();
+  mock.timers.enable({ apis: ['setInterval'] });
+  const history = new RequestHistory({ requestMetrics: workers });
   return {
     workers,
     answer: ({ worker, ...answered }: Request) => {
@@ -38,7 +39,7 @@ function startHistory() {
     },
     sampleAfter: (milliseconds: number) => {
       time += milliseconds;
-      history.sample();
+      mock.timers.tick(10_000);
     },
     intervals: () => history.intervals(NOW),
   };
@@ -50,14 +51,14 @@ describe('The history of requests', () => {
   });
 
   after(() => {
+    mock.timers.reset();
     mock.restoreAll();
   });
 
-  const { bounds } = sumMetrics([new RequestMetrics()]).durations[0].totals;
   const bucketOf = (value: number) => {
-    const bucket = bounds.findIndex((bound) => value <= bound);
+    const bucket = DURATION_BOUNDS.findIndex((bound) => value <= bound);
     // A percentile above all bounds counts as the highest one.
-    return bucket < 0 ? bounds.length - 1 : bucket;
+    return bucket < 0 ? DURATION_BOUNDS.length - 1 : bucket;
   };
 
   it('counts the requests of each interval, and finds each percentile in its bucket', () => {

@@ -58,7 +58,7 @@ export function emptyOperations(): Operations {
       counts: { inAll: (slot) => (slot === CONNECTIONS ? 3 : 0), limit: 1000 },
     },
     log: { logger: pino({}, { write: (line) => errors.push(line) }), droppedLines: 0 },
-    memoryLimitBytes: MEMORY_LIMIT_BYTES,
+    memory: { bytes: MEMORY_LIMIT_BYTES },
     clock: () => NOW,
     metrics,
     errors,
