@@ -72,14 +72,16 @@ export type Command =
   | { readonly name: 'drain'; readonly graceSeconds: number; readonly isUrgent: boolean };
 
 export interface NumberedCommand {
+  /** From 1 on. */
   readonly number: number;
   readonly command: Command;
 }
 
-export type WorkerMessage =
-  | 'started'
-  /** The command with this number is done. Replies may arrive in another order than the commands. */
-  | { readonly done: number; readonly outcome: Outcome };
+export interface Reply {
+  /** Of the command that is done; 0 when the worker has loaded its program. Replies may arrive in any order. */
+  readonly number: number;
+  readonly outcome: Outcome;
+}
 
 export interface Outcome {
   readonly port?: number;

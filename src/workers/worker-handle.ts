@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import type { Command, NumberedCommand, Outcome, SentImage, SentView, WorkerMessage } from './protocol.ts';
+import type { Command, NumberedCommand, Outcome, Reply, SentImage, SentView } from './protocol.ts';
 
 /** Maximum number of images in one batch. Between batches, the worker answers requests. */
 const BATCH_IMAGES = 8;
@@ -9,28 +9,31 @@ const CHECK_MS = 5000;
 
 export class WorkerHandle {
   readonly #worker: Worker;
-  readonly #started = Promise.withResolvers<undefined>();
-  readonly #ended = Promise.withResolvers<string>();
-  /** Fulfilled when the worker accepts commands, or has ended before that. */
-  readonly started = this.#started.promise;
-  /** Fulfilled with the reason when the worker has ended. */
-  readonly ended = this.#ended.promise;
-  hasEnded = false;
   /** Resolvers of the commands without a reply, by number. */
   readonly #pending = new Map<number, (outcome: Outcome | undefined) => void>();
   #latestNumber = 0;
+  readonly #ended = Promise.withResolvers<string>();
+  /** Fulfilled when the worker accepts commands, or has ended before that. */
+  readonly started = this.#replyTo(0);
+  /** Fulfilled with the reason when the worker has ended. */
+  readonly ended = this.#ended.promise;
+  hasEnded = false;
   #reason: string | undefined;
 
   constructor(worker: Worker) {
     this.#worker = worker;
-    worker.on('message', (message: WorkerMessage) => {
-      this.#receive(message);
+    worker.on('message', ({ number, outcome }: Reply) => {
+      this.#pending.get(number)?.(outcome);
+      this.#pending.delete(number);
     });
     worker.on('error', (error: unknown) => {
       this.#reason ??= error instanceof Error ? (error.stack ?? error.message) : String(error);
     });
     worker.on('exit', (code) => {
-      this.#end(this.#reason ?? `it ended with code ${code}`);
+      this.hasEnded = true;
+      for (const resolve of this.#pending.values()) resolve(undefined);
+      this.#pending.clear();
+      this.#ended.resolve(this.#reason ?? `it ended with code ${code}`);
     });
   }
 
@@ -41,16 +44,15 @@ export class WorkerHandle {
   run(command: Command): Promise<Outcome | undefined> {
     if (this.hasEnded) return Promise.resolve(undefined);
     const number = ++this.#latestNumber;
-    const { promise, resolve } = Promise.withResolvers<Outcome | undefined>();
-    this.#pending.set(number, resolve);
+    const reply = this.#replyTo(number);
     const numbered: NumberedCommand = { number, command };
     this.#worker.postMessage(numbered);
-    if (command.name === 'drain') return promise;
+    if (command.name === 'drain') return reply;
     let checks = 0;
     const watch = setInterval(() => {
       if (++checks === MAX_CHECKS) void this.terminate(`it did not reply to ${command.name}`);
     }, CHECK_MS).unref();
-    return promise.finally(() => {
+    return reply.finally(() => {
       clearInterval(watch);
     });
   }
@@ -68,19 +70,7 @@ export class WorkerHandle {
     await this.#worker.terminate();
   }
 
-  #receive(message: WorkerMessage): void {
-    if (message === 'started') this.#started.resolve(undefined);
-    else {
-      this.#pending.get(message.done)?.(message.outcome);
-      this.#pending.delete(message.done);
-    }
-  }
-
-  #end(reason: string): void {
-    this.hasEnded = true;
-    this.#started.resolve(undefined);
-    for (const resolve of this.#pending.values()) resolve(undefined);
-    this.#pending.clear();
-    this.#ended.resolve(reason);
+  #replyTo(number: number): Promise<Outcome | undefined> {
+    return new Promise((resolve) => this.#pending.set(number, resolve));
   }
 }

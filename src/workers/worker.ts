@@ -16,7 +16,7 @@ import { RequestMetrics } from '../counts/request-metrics.ts';
 import { createServer, type ServerDependencies } from '../http/server.ts';
 import { KeyRing, noteUse } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
-import type { Command, NumberedCommand, Outcome, WorkerMemory, WorkerMessage } from './protocol.ts';
+import type { Command, NumberedCommand, Outcome, Reply, WorkerMemory } from './protocol.ts';
 import { WorkerStores } from './shared-views.ts';
 
 /** Program of a worker: a thread that answers requests and executes commands of the supervisor. */
@@ -74,12 +74,12 @@ let drainSteps: ReturnType<typeof drain> | undefined;
 
 supervisor.on('message', ({ number, command }: NumberedCommand) => {
   void execute(command).then((outcome) => {
-    send({ done: number, outcome });
+    reply({ number, outcome });
   });
 });
-send('started');
+reply({ number: 0, outcome: {} });
 
-function send(message: WorkerMessage): void {
+function reply(message: Reply): void {
   supervisor.postMessage(message);
 }
 

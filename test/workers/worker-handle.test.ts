@@ -31,7 +31,7 @@ describe('A worker that does not reply to a command', () => {
 
   it('is not ended during a drain', async () => {
     const replies = `const { parentPort } = require('node:worker_threads');
-      parentPort.on('message', ({ number }) => parentPort.postMessage({ done: number, outcome: {} }));`;
+      parentPort.on('message', ({ number }) => parentPort.postMessage({ number, outcome: {} }));`;
     const worker = new WorkerHandle(new Worker(replies, { eval: true }));
     const outcome = worker.run({ name: 'drain', graceSeconds: 1, isUrgent: false });
     mock.timers.tick(3_600_000);
