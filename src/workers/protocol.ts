@@ -53,12 +53,6 @@ export interface SentView {
   readonly retained: readonly SentSection[];
 }
 
-export interface SentKeys {
-  readonly rows: readonly KeyRow[];
-  /** For each row the number of its key. */
-  readonly numbers: readonly number[];
-}
-
 export type Command =
   /** Sends one image: 16,000 buffers arrive in 56 ms in one message, and in 15 ms in messages of 100. */
   | { readonly name: 'add-image'; readonly image: SentImage }
@@ -66,7 +60,8 @@ export type Command =
   | { readonly name: 'prepare-view'; readonly view: SentView }
   /** Drops the images that are not in the view shown, once all workers show it. */
   | { readonly name: 'drop-unused-images' }
-  | { readonly name: 'replace-keys'; readonly keys: SentKeys }
+  /** Replaces the keys. For each row, `numbers` has the number of its key. */
+  | { readonly name: 'replace-keys'; readonly rows: readonly KeyRow[]; readonly numbers: readonly number[] }
   | { readonly name: 'listen'; readonly options: ListenOptions }
   /** Drains the server up to its next step. The grace has begun. In place of a reply to the last step, the worker ends. */
   | { readonly name: 'drain'; readonly graceSeconds: number; readonly isUrgent: boolean };

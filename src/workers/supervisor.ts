@@ -13,7 +13,7 @@ import { type KeyRing, KeyNumbers, lastUseOf, MAX_SLOTS, newLastUses } from '../
 import { LogRing } from '../log/log-ring.ts';
 import { newServedDigests } from '../store/registry/served-digests.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
-import type { Command, SentKeys, WorkerMemory } from './protocol.ts';
+import type { Command, WorkerMemory } from './protocol.ts';
 import { ViewPublisher } from './shared-views.ts';
 import type { WorkerInput } from './worker.ts';
 import { WorkerHandle } from './worker-handle.ts';
@@ -67,7 +67,8 @@ export class Supervisor {
   replaced = 0;
   readonly #publisher = new ViewPublisher();
   readonly #stopping = new AbortController();
-  #keys: SentKeys | undefined;
+  /** The latest keys, as a new worker receives them. */
+  #keysCommand: Command | undefined;
   #port: number;
   /** Updates go to the members one after the other. */
   #updating: Promise<unknown> = Promise.resolve();
@@ -161,8 +162,9 @@ export class Supervisor {
     // A swap before this update may take seconds.
     this.#keyNumbers.withdrawOthers(rows);
     return this.#afterUpdates(async () => {
-      this.#keys = { rows, numbers: rows.map(({ keyId }) => this.#keyNumbers.of(keyId)) };
-      await this.#runInAll({ name: 'replace-keys', keys: this.#keys });
+      const numbers = rows.map(({ keyId }) => this.#keyNumbers.of(keyId));
+      this.#keysCommand = { name: 'replace-keys', rows, numbers };
+      await this.#runInAll(this.#keysCommand);
     });
   }
 
@@ -236,7 +238,7 @@ export class Supervisor {
   async #join(worker: WorkerHandle): Promise<void> {
     const { images, view } = this.#publisher.latest;
     await worker.prepare(images, view);
-    if (this.#keys !== undefined) await worker.run({ name: 'replace-keys', keys: this.#keys });
+    if (this.#keysCommand !== undefined) await worker.run(this.#keysCommand);
     this.#members.add(worker);
     void worker.ended.then(() => this.#members.delete(worker));
   }
