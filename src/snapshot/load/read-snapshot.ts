@@ -35,10 +35,11 @@ import {
   type RunEntry,
 } from '../format/manifest.ts';
 import { type Deletion, readDeletions } from '../format/deletions.ts';
+import { parseObject } from '../format/json-values.ts';
 import { inconsistent } from '../format/refused-snapshot.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
 import { loadCollection, type LoadedCollection, type StoredList } from './collection-loader.ts';
-import { JSON_OBJECT, STORED_EVENT, STORED_OFFER } from './record-form.ts';
+import { STORED_EVENT, STORED_OFFER } from './record-form.ts';
 import { RunReader } from './run-reader.ts';
 import { loadSessions } from './sessions-loader.ts';
 
@@ -111,7 +112,8 @@ function readOrganization(
     };
     return { layout, entries, runs: read(), range };
   };
-  const copied = isThorough ? { ...JSON_OBJECT, knownRuns: parsedRuns } : undefined;
+  const jsonObject = { name: 'a JSON object', read: parseObject, knownRuns: parsedRuns };
+  const copied = isThorough ? jsonObject : undefined;
   // The largest collections come first: their build memory is released before the others are read.
   const tickets = loadCollection(stored(TICKETS), copied);
   const orders = loadCollection(stored(ORDERS), copied);
@@ -167,12 +169,9 @@ function imageOf(deletions: readonly Deletion[]): ChangesImage['deleted'] {
 }
 
 /** Returns a function that counts the records of each run that was read, and reports them. */
-export function runCounter(
-  total: number,
-  onProgress?: OnProgress,
-): ({ name }: CollectionLayout, run: RunEntry) => void {
+export function runCounter(total: number, onProgress?: OnProgress) {
   let records = 0;
-  return ({ name }, { recordCount }) => {
+  return ({ name }: CollectionLayout, { recordCount }: RunEntry): void => {
     records += recordCount;
     onProgress?.(records, total, name);
   };

@@ -13,8 +13,6 @@ export interface RecordForm {
   readonly knownRuns?: ReadonlySet<string> | undefined;
 }
 
-export const JSON_OBJECT: RecordForm = { name: 'a JSON object', read: parseObject };
-
 export const STORED_EVENT = storedForm('an event', EVENT);
 export const STORED_SESSION = storedForm('a session', EVENT_SESSION);
 export const STORED_OFFER = storedForm('an offer', OFFER);

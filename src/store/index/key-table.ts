@@ -30,7 +30,6 @@ export class KeyTableBuilder {
   #count = 0;
   /** By key. Distinguishes most keys without reading their bytes. */
   #hashes = new Uint32Array(LEAST_KEYS);
-  #found: Uint32s = new Uint32Array(0);
 
   get count(): number {
     return this.#count;
@@ -62,9 +61,8 @@ export class KeyTableBuilder {
    */
   #prefetch(hashes: Uint32s, entries: Uint32s): void {
     const { length } = hashes;
-    if (this.#found.length < length) this.#found = new Uint32Array(length);
-    const [slots, ends, bytes] = [this.#slots, this.#ends, this.#bytes];
-    const [known, found] = [this.#hashes, this.#found];
+    const [slots, known, ends, bytes] = [this.#slots, this.#hashes, this.#ends, this.#bytes];
+    const found = new Uint32Array(length);
     const mask = slots.length - 1;
     for (let i = 0; i < length; i++) entries[i] = slots[hashes[i] & mask];
     for (let i = 0; i < length; i++) found[i] = entries[i] === 0 ? 0 : known[entries[i] - 1];
