@@ -76,7 +76,6 @@ function newRecords(runs: readonly RunEntry[]): RecordsImage {
 /**
  * Copies the records of the next run into an image, checks and divides them. Returns their ids.
  * The digest is checked over the copy, so it covers the bytes that are served.
- * @param form the form to check the records for; undefined when they are not parsed
  * @throws RefusedSnapshot
  */
 function copyRecords(run: Run, { bytes, offsets }: RecordsImage, form: RecordForm | undefined): Texts {
