@@ -131,12 +131,13 @@ export function divideRecords(run: Run, bytes: Buffer = run.records) {
     offsets[i + 1] = end + 1;
     const start = offsets[i] + prefix.length;
     const idEnd = readText(ids, i, start);
-    const isFirst = sameBytes(bytes, offsets[i], start, prefix, 0, prefix.length);
+    const hasPrefix = sameBytes(bytes, offsets[i], start, prefix, 0, prefix.length);
     const isText = idEnd > 0 && idEnd < end && ids.ends[i] > ids.starts[i];
     // Look-ups compare ids in the form of JSON.stringify. Few ids are escaped.
     const isEscaped = ids.ends[i] < idEnd - 1;
-    const isOther = isEscaped && JSON.stringify(decodeText(ids, i)) !== bytes.toString('utf8', start, idEnd);
-    if (!isFirst || !isText || isOther) refuse(i, `does not begin with its ${id}`);
+    const isOtherForm =
+      isEscaped && JSON.stringify(decodeText(ids, i)) !== bytes.toString('utf8', start, idEnd);
+    if (!hasPrefix || !isText || isOtherForm) refuse(i, `does not begin with its ${id}`);
   }
   return { offsets, ids };
 }

@@ -44,6 +44,7 @@ export function buildPostingsByInstant(
   const firstPair = countStarts(rowOf, new Uint32Array(rows.length + 1));
   const { groupOf, keysOfGroups } = groupRows(keyOf, firstPair);
   const firstRare = keyCount + keysOfGroups.length;
+  // The pairs of section and rank, in ascending order of rank.
   const sectionOf = new Uint32Array(keyOf.length);
   const rankOf = new Uint32Array(keyOf.length);
   let count = 0;

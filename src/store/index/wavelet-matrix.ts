@@ -44,7 +44,7 @@ export function buildWaveletMatrix(sequence: Uint32s, rowCount: number): Wavelet
   const words = sharedUint32s(levels * (1 + levelWords(length)));
   let current = sequence;
   let next: Uint32s = new Uint32Array(length);
-  /** Number of rows with a 1 at the next level. */
+  /** Number of rows with a 1, counted for a level while the level before it is built. */
   let ones = 0;
   for (const row of sequence) ones += row >>> (levels - 1 + LOW_BITS);
   for (let level = 0; level < levels; level++) {
