@@ -1,18 +1,16 @@
 import { chmodSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { byCollection, COLLECTIONS, type CollectionLayout } from '../format/layout.ts';
+import { byCollection, COLLECTIONS } from '../format/layout.ts';
 import { FILE_MODE, sync } from '../format/snapshot-file.ts';
 import type { Warning } from './import/rules.ts';
 import { DELETIONS_FILE, listImport, UnreadableImport } from './import/import-files.ts';
 import { Comparison } from './merge/comparison.ts';
 import { EarlierSnapshot } from './staging/earlier-snapshot.ts';
-import type { Span } from './staging/earlier-run.ts';
 import { SnapshotWriter } from './merge/snapshot-writer.ts';
 import { reviewSnapshot } from './review-snapshot.ts';
 import { type Imported, type ImportOptions, readImport } from './staging/read-import.ts';
-import { LINKED, Staging } from './staging/staging.ts';
-import type { StagedRecord } from './staging/staging-file.ts';
+import { Staging } from './staging/staging.ts';
 
 export interface BuildOptions extends ImportOptions {
   /** The snapshot that the import changes; undefined when the import has all records. */
@@ -116,7 +114,7 @@ async function writeSnapshot(
   earlier: EarlierSnapshot | undefined,
 ) {
   const { signal, onProgress, keepChangesMs = KEEP_CHANGES_DAYS * 86_400_000 } = options;
-  const { ids, organizationIds } = staging;
+  const { ids } = staging;
   const producedAt = options.producedAt.toISOString();
   const isBase = earlier?.isBase === true;
   // With a base, records that replace others count twice.
@@ -124,29 +122,20 @@ async function writeSnapshot(
   const total = ofBase + linesRead - names.size - staging.rejections.total;
   let written = 0;
   using writer = new SnapshotWriter(file, names, producedAt, earlier);
-  const write = async (layout: CollectionLayout, stream: Iterable<StagedRecord | Span>): Promise<number> => {
-    let records = 0;
-    for (const more of writer.write(layout, stream)) {
-      records += more;
-      written += more;
-      const share = written / Math.max(written, total);
-      onProgress?.({ step: 'written', list: layout.name, records, share });
-      await pause(signal);
-    }
-    return records;
-  };
   const comparison = earlier && new Comparison(staging, earlier, writer);
   const records = byCollection(() => 0);
   for (const layout of COLLECTIONS) {
+    const { name: list } = layout;
     const staged = staging.records(layout);
-    if (comparison === undefined) records[layout.name] = await write(layout, staged);
-    else if (LINKED.includes(layout)) {
-      for (const run of comparison.earlier.runs(layout, organizationIds)) {
-        comparison.stage(layout, run);
-        await pause(signal);
-      }
-      records[layout.name] = await write(layout, comparison.compareLinked(layout, staged));
-    } else records[layout.name] = await write(layout, comparison.merge(layout, staged));
+    for (const count of writer.write(layout, comparison?.compare(layout, staged) ?? staged)) {
+      records[list] += count;
+      written += count;
+      const share = written / Math.max(written, total);
+      onProgress?.({ step: 'written', list, records: records[list], share });
+      // Lets the event loop handle a pending signal.
+      await setImmediate();
+      signal?.throwIfAborted();
+    }
   }
   const ancestors = earlier?.lineage(options.producedAt.getTime() - keepChangesMs) ?? [];
   comparison?.keepDeletions(ancestors);
@@ -172,12 +161,6 @@ async function writeSnapshot(
     runs: writer.runs,
   };
   return { snapshotId, producedAt, records, history, changes };
-}
-
-/** Yields to the event loop, so that a pending signal is handled. */
-async function pause(signal: AbortSignal | undefined): Promise<void> {
-  await setImmediate();
-  signal?.throwIfAborted();
 }
 
 function reviewRecords(file: string, options: BuildOptions, imported: Imported, staging: Staging): Warning[] {

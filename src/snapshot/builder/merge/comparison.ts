@@ -18,7 +18,7 @@ export class Comparison {
   /** Number of those that the import deletes. */
   requested = 0;
   readonly #staging: Staging;
-  readonly earlier: EarlierSnapshot;
+  readonly #earlier: EarlierSnapshot;
   readonly #writer: SnapshotWriter;
   readonly #insertLinked: Database.Statement<[string, number, string, string, string]>;
   readonly #selectLinked: Database.Statement<[string, number, string, string], string>;
@@ -26,7 +26,7 @@ export class Comparison {
   /** @param writer writes the deletions */
   constructor(staging: Staging, earlier: EarlierSnapshot, writer: SnapshotWriter) {
     this.#staging = staging;
-    this.earlier = earlier;
+    this.#earlier = earlier;
     this.#writer = writer;
     const { database } = staging;
     database.exec(`
@@ -41,20 +41,28 @@ export class Comparison {
     this.#selectLinked.pluck();
   }
 
+  /** Yields the staged records of a collection, and those of a base that stay. Notes which earlier ones are gone. */
+  compare(
+    layout: CollectionLayout,
+    staged: Generator<StagedRecord, undefined>,
+  ): Iterable<StagedRecord | Span> {
+    return LINKED.includes(layout) ? this.#compareLinked(layout, staged) : this.#merge(layout, staged);
+  }
+
   /**
    * Merges staged records with the earlier ones that stay. Both are by organization and in list order, so a staged
    * record that did not change meets its earlier self, whose time it keeps.
    */
-  *merge(
+  *#merge(
     layout: CollectionLayout,
     staged: Generator<StagedRecord, undefined>,
   ): Generator<StagedRecord | Span> {
     try {
       let next = staged.next().value;
-      for (const run of this.earlier.runs(layout, this.#staging.organizationIds)) {
+      for (const run of this.#earlier.runs(layout, this.#staging.organizationIds)) {
         let row = 0;
         while (next !== undefined) {
-          const met = meet(run, next, row, this.earlier.isBase);
+          const met = meet(run, next, row, this.#earlier.isBase);
           if (met === undefined) break;
           yield* this.#staying(run, row, met.row);
           yield met.isSame === true ? { ...next, changedAt: run.changedAt(met.row) } : next;
@@ -92,7 +100,7 @@ export class Comparison {
     const { layout } = run.run;
     const named = this.#staging.ids.find(layout.name, organization, ids, row);
     // The ids of linked records that stay are staged.
-    const isMerged = this.earlier.isBase && !LINKED.includes(layout);
+    const isMerged = this.#earlier.isBase && !LINKED.includes(layout);
     const origin = named ?? (isMerged ? 'base' : 'deletion');
     if (origin === 'base') return true;
     if (origin === 'import') this.replaced++;
@@ -104,21 +112,19 @@ export class Comparison {
     return false;
   }
 
-  /** Looks up the records of a run of a linked collection, and stages their content for `compareLinked`. */
-  stage({ name }: CollectionLayout, run: EarlierRun): void {
-    for (let row = 0; row < run.count; row++) {
-      this.#stays(run, row);
-      const content = linkedContent({ json: run.jsonAt(row), values: run.valuesAt(row) });
-      this.#insertLinked.run(name, run.organization, run.idAt(row), content, run.changedAt(row));
-    }
-  }
-
   /** Adds the time of its last change to each record of a linked collection that equals the earlier one. */
-  *compareLinked(layout: CollectionLayout, staged: Iterable<StagedRecord>): Generator<StagedRecord> {
+  *#compareLinked(layout: CollectionLayout, staged: Iterable<StagedRecord>): Generator<StagedRecord> {
+    const { name, resource } = layout;
+    for (const run of this.#earlier.runs(layout, this.#staging.organizationIds)) {
+      for (let row = 0; row < run.count; row++) {
+        this.#stays(run, row);
+        const content = linkedContent({ json: run.jsonAt(row), values: run.valuesAt(row) });
+        this.#insertLinked.run(name, run.organization, run.idAt(row), content, run.changedAt(row));
+      }
+    }
     for (const record of staged) {
-      const id = textIn(parseObject(record.json)?.[layout.resource.id]);
-      const content = linkedContent(record);
-      const changedAt = this.#selectLinked.get(layout.name, record.organization, id, content);
+      const id = textIn(parseObject(record.json)?.[resource.id]);
+      const changedAt = this.#selectLinked.get(name, record.organization, id, linkedContent(record));
       yield { ...record, changedAt };
     }
   }
@@ -128,7 +134,7 @@ export class Comparison {
     const after = parseTimestamp(ancestors.at(0)?.producedAt ?? '');
     const { ids, organizationIds } = this.#staging;
     for (const [organization, organizationId] of organizationIds.entries()) {
-      for (const { collection, id, deletedAt, instant } of this.earlier.deletions(organizationId)) {
+      for (const { collection, id, deletedAt, instant } of this.#earlier.deletions(organizationId)) {
         if (after === undefined || instant <= after) continue;
         if (ids.get(collection, organization, id) === 'import') continue;
         this.#writer.addDeletion(organization, collection, id, deletedAt);

@@ -64,7 +64,10 @@ export class EarlierSnapshot implements Disposable {
     if (organization !== undefined) yield* readDeletions(this.#snapshot.database, organization, this.#until);
   }
 
-  /** Stages the events or sessions that the import does not name. Those of other collections are merged. */
+  /**
+   * Stages the events or sessions that the import does not name, once the ids of its lines are known. The records of
+   * other collections are merged.
+   */
   stage(layout: CollectionLayout, { ids, tables, organizationIds }: Staging): void {
     if (!LINKED.includes(layout)) return;
     let line = 0;
