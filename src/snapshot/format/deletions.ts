@@ -30,7 +30,7 @@ export function historyDigest(database: Database.Database, history: History): st
   const runs = COLLECTIONS.flatMap(({ name }) =>
     history.runs[name].map(({ firstRow, changesDigest }) => [name, firstRow, changesDigest]),
   );
-  return linesDigest([[history.since], ...runs], deletionRows(database, history));
+  return linesDigest([[history.since], ...runs], deletionRows(database, history.organizationId));
 }
 
 /**
@@ -45,7 +45,7 @@ export function* readDeletions(
 ): Generator<Deletion> {
   if (historyDigest(database, organization) !== organization.historyDigest)
     throw damaged(`the history of organization "${organization.organizationId}" does not match its digest`);
-  for (const [name, id, deletedAt] of deletionRows(database, organization)) {
+  for (const [name, id, deletedAt] of deletionRows(database, organization.organizationId)) {
     const refused = (problem: string) => inconsistent(`the deletion of "${id}" of ${name} ${problem}`);
     const collection = COLLECTION_NAMES.find((one) => one === name);
     const instant = utcInstant(deletedAt);
@@ -57,10 +57,7 @@ export function* readDeletions(
   }
 }
 
-function deletionRows(
-  database: Database.Database,
-  { organizationId }: Pick<History, 'organizationId'>,
-): IterableIterator<DeletionRow> {
+function deletionRows(database: Database.Database, organizationId: string): IterableIterator<DeletionRow> {
   return database
     .prepare<[string], DeletionRow>(
       'SELECT collection, id, deleted_at FROM deletions WHERE organization_id = ? ORDER BY collection, id',
