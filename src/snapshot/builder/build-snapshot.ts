@@ -9,7 +9,7 @@ import { Comparison } from './merge/comparison.ts';
 import { EarlierSnapshot } from './staging/earlier-snapshot.ts';
 import { SnapshotWriter } from './merge/snapshot-writer.ts';
 import { reviewSnapshot } from './review-snapshot.ts';
-import { type Imported, type ImportOptions, readImport } from './staging/read-import.ts';
+import { type ImportOptions, readImport } from './staging/read-import.ts';
 import { Staging } from './staging/staging.ts';
 
 export interface BuildOptions extends ImportOptions {
@@ -72,16 +72,16 @@ export async function buildSnapshot(options: BuildOptions) {
     const path = base ?? options.previous;
     using earlier =
       path === undefined ? undefined : new EarlierSnapshot(path, producedAt, base !== undefined);
-    const imported = await readImport(options, input, folder, staging, earlier?.isBase ? earlier : undefined);
+    const names = await readImport(options, input, folder, staging, earlier?.isBase ? earlier : undefined);
     const file = join(folder, 'snapshot.sqlite');
-    const written = await writeSnapshot(file, options, imported, staging, earlier);
+    const written = await writeSnapshot(file, options, names, staging, earlier);
     const { rejections } = staging;
-    const warnings = [...rejections.warnings, ...reviewRecords(file, options, imported, staging)];
+    const warnings = [...rejections.warnings, ...reviewRecords(file, options, staging)];
     if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
     await putIntoPlace(file, options, staging);
     return {
       ...written,
-      organizations: imported.names.size,
+      organizations: names.size,
       /** Number of occurrences of undeclared fields, by file and field. */
       dropped: rejections.dropped,
       /** Lines left out; always 0 unless bad lines are skipped. */
@@ -109,7 +109,7 @@ function withPlace(error: unknown, output: string): unknown {
 async function writeSnapshot(
   file: string,
   options: BuildOptions,
-  { names, linesRead }: Imported,
+  names: ReadonlyMap<string, string>,
   staging: Staging,
   earlier: EarlierSnapshot | undefined,
 ) {
@@ -118,8 +118,7 @@ async function writeSnapshot(
   const producedAt = options.producedAt.toISOString();
   const isBase = earlier?.isBase === true;
   // With a base, records that replace others count twice.
-  const ofBase = isBase ? earlier.count : 0;
-  const total = ofBase + linesRead - names.size - staging.rejections.total;
+  const total = ids.count('import') + (isBase ? earlier.count : 0);
   let written = 0;
   using writer = new SnapshotWriter(file, names, producedAt, earlier);
   const comparison = earlier && new Comparison(staging, earlier, writer);
@@ -163,10 +162,10 @@ async function writeSnapshot(
   return { snapshotId, producedAt, records, history, changes };
 }
 
-function reviewRecords(file: string, options: BuildOptions, imported: Imported, staging: Staging): Warning[] {
+function reviewRecords(file: string, options: BuildOptions, staging: Staging): Warning[] {
   // Only an import of all records has the warnings of the file. Those that contradict others are not in it.
   if (options.base !== undefined) return options.isStrict === true ? reviewSnapshot(file) : [];
-  return staging.rejections.total > imported.badLines ? reviewSnapshot(file) : staging.warnings();
+  return staging.rejections.contradictions > 0 ? reviewSnapshot(file) : staging.warnings();
 }
 
 /** Puts the file in the place of the output, with the rejections next to it. */

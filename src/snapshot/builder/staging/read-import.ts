@@ -50,11 +50,9 @@ export interface ImportOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Names of the organizations by id, in the order of the ids, and numbers of all lines and of the bad ones. */
-export type Imported = Awaited<ReturnType<typeof readImport>>;
-
 /**
- * Reads an import folder into staging files, and rejects bad lines and contradictions.
+ * Reads an import folder into staging files, and rejects bad lines and contradictions. Returns the names of the
+ * organizations by id, in the order of the ids.
  * @param folder the folder of the staging files
  * @throws ImportRejected when too many lines are bad
  */
@@ -64,7 +62,7 @@ export async function readImport(
   folder: string,
   staging: Staging,
   base: EarlierSnapshot | undefined,
-) {
+): Promise<ReadonlyMap<string, string>> {
   const { rejections } = staging;
   const { skipInvalid, maxInvalid = { percent: 100 } } = options;
   const { names, bad: badOrganizations } = await readOrganizations(input, rejections, base?.names);
@@ -78,10 +76,9 @@ export async function readImport(
   const lines = await readCollections(options, input, threads, rejections);
   staging.attach(threads.stagingFiles, organizationIds);
   const deletions = await readDeletions(input, organizations, staging);
-  const badLines = rejections.total;
   const linesRead = Object.values(lines).reduce(
     (sum, count) => sum + count,
-    names.size + deletions + badLines,
+    names.size + deletions + rejections.total,
   );
   rejectContradictions(staging, input, lines, base);
   if (base !== undefined) staging.ids.buildFilter();
@@ -92,7 +89,7 @@ export async function readImport(
     const [read, most] = [linesRead, limit].map((count) => count.toLocaleString('en'));
     throw new ImportRejected(rejections, [], false, `, of ${read} read; at most ${most} may be omitted`);
   }
-  return { names, linesRead, badLines };
+  return names;
 }
 
 /** Reads the records of all collections, and ends the threads. Returns the numbers of staged lines. */

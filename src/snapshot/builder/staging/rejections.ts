@@ -52,9 +52,11 @@ function counted(count: number, one: string, many = `${one}s`): string {
 /** The notes on the lines of an import, and its rejections: in groups, and as lines in a table if they are kept. */
 export class Rejections {
   total = 0;
+  /** Number of good lines among them that contradict others, and of records of a base. */
+  contradictions = 0;
   /** Number of lines that are bad only because of others. */
   consequences = 0;
-  /** Number of records of a base among them, which the import contradicts. */
+  /** Number of records of a base among them. */
   ofBase = 0;
   readonly keepsLines: boolean;
   /** Occurrences of undeclared fields, by file and field. */
@@ -103,6 +105,7 @@ export class Rejections {
       .raw()
       .all();
     this.total += added;
+    this.contradictions += added;
     this.consequences += consequences;
     if (ofBase === true) this.ofBase += added;
     const lines = rows - consequences;
