@@ -1,6 +1,5 @@
 import type Database from 'better-sqlite3';
 import { parseTimestamp } from '../../../contract/timestamp.ts';
-import { parseObject, textIn } from '../../format/json-values.ts';
 import type { CollectionLayout } from '../../format/layout.ts';
 import type { SnapshotOrigin } from '../../../store/organization-image.ts';
 import type { StagedRecord } from '../staging/staging-file.ts';
@@ -114,7 +113,7 @@ export class Comparison {
 
   /** Adds the time of its last change to each record of a linked collection that equals the earlier one. */
   *#compareLinked(layout: CollectionLayout, staged: Iterable<StagedRecord>): Generator<StagedRecord> {
-    const { name, resource } = layout;
+    const { name } = layout;
     for (const run of this.#earlier.runs(layout, this.#staging.organizationIds)) {
       for (let row = 0; row < run.count; row++) {
         this.#stays(run, row);
@@ -123,7 +122,7 @@ export class Comparison {
       }
     }
     for (const record of staged) {
-      const id = textIn(parseObject(record.json)?.[resource.id]);
+      const { id } = placeOf(layout, record.json);
       const changedAt = this.#selectLinked.get(name, record.organization, id, linkedContent(record));
       yield { ...record, changedAt };
     }

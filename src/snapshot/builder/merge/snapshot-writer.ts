@@ -4,7 +4,13 @@ import type Database from 'better-sqlite3';
 import { COMMA } from '../../../store/records.ts';
 import { byCollection, type CollectionLayout, COLLECTIONS } from '../../format/layout.ts';
 import type { SnapshotOrigin } from '../../../store/organization-image.ts';
-import { contentDigest, manifestDigest, rowCount, type RunEntry } from '../../format/manifest.ts';
+import {
+  contentDigest,
+  manifestDigest,
+  type ManifestOrganization,
+  rowCount,
+  type RunEntry,
+} from '../../format/manifest.ts';
 import {
   CHANGED_COLUMN,
   changesDigest,
@@ -21,11 +27,7 @@ import type { Run } from '../../load/run-reader.ts';
 import type { EarlierRun, Span } from '../staging/earlier-run.ts';
 import type { EarlierSnapshot } from '../staging/earlier-snapshot.ts';
 
-interface WrittenOrganization {
-  readonly organizationId: string;
-  readonly name: string;
-  /** The time with which its history began, ISO 8601. */
-  readonly since: string;
+interface WrittenOrganization extends Pick<ManifestOrganization, 'organizationId' | 'name' | 'since'> {
   readonly runs: Record<CollectionName, RunEntry[]>;
 }
 

@@ -40,25 +40,20 @@ export class Mentions {
    */
   add(organization: number, place: number, id: string, mentions: LineNotes['mentions']): void {
     for (const { rule, value } of mentions) {
-      const mention = this.#mentionOf(rule, organization, value, place, id);
+      const key = organization * RULES.length + rule;
+      let values = this.#counted.get(key);
+      if (values === undefined) this.#counted.set(key, (values = new Map<string | number, Mention>()));
+      let mention = values.get(value);
+      if (mention === undefined) {
+        mention = { rule, organization, value, place, id, records: 0, last: -1 };
+        values.set(value, mention);
+        this.#characters += String(value).length + id.length;
+      }
       if (mention.last === place) continue;
       mention.records++;
       mention.last = place;
     }
     if (this.#characters > MAX_CHARACTERS) this.flush();
-  }
-
-  #mentionOf(rule: number, organization: number, value: string | number, place: number, id: string): Mention {
-    const key = organization * RULES.length + rule;
-    let values = this.#counted.get(key);
-    if (values === undefined) this.#counted.set(key, (values = new Map<string | number, Mention>()));
-    let mention = values.get(value);
-    if (mention === undefined) {
-      mention = { rule, organization, value, place, id, records: 0, last: -1 };
-      values.set(value, mention);
-      this.#characters += String(value).length + id.length;
-    }
-    return mention;
   }
 
   flush(): void {

@@ -71,8 +71,7 @@ export async function readImport(
     names.size === 0 && !input.incomplete.has(ORGANIZATIONS_FILE) && (skipInvalid || rejections.total === 0);
   const organizationIds = [...names.keys()];
   const organizations = new Map(organizationIds.map((id, position) => [id, position]));
-  const { keepsLines } = rejections;
-  const threads = new ImportThreads({ organizations, badOrganizations, keepsLines }, folder);
+  const threads = new ImportThreads({ organizations, badOrganizations, keepsLines: skipInvalid }, folder);
   const lines = await readCollections(options, input, threads, rejections);
   staging.attach(threads.stagingFiles, organizationIds);
   const deletions = await readDeletions(input, organizations, staging);
