@@ -8,7 +8,7 @@ import { rulesOf, type Warning } from './import/rules.ts';
 import { EarlierSnapshot } from './staging/earlier-snapshot.ts';
 import { Mentions, warningsOf } from './staging/mentions.ts';
 import { StagedIds } from './staging/staged-ids.ts';
-import { registerSortKeys, sortKey } from './staging/staging-file.ts';
+import { sortKey } from './staging/staging-file.ts';
 
 /**
  * Finds the warnings about the records of a snapshot file.
@@ -23,7 +23,6 @@ export function reviewSnapshot(path: string, onProgress?: OnProgress): Warning[]
   try {
     database.exec('BEGIN; CREATE TABLE qr_codes (organization INTEGER, value TEXT, place INTEGER, id TEXT)');
     const addQrCode = database.prepare('INSERT INTO qr_codes VALUES (?, ?, ?, ?)');
-    registerSortKeys(database);
     const ids = new StagedIds(database);
     const mentions = new Mentions(database);
     for (const layout of COLLECTIONS) {

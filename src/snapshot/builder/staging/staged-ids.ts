@@ -21,7 +21,10 @@ export class StagedIds {
   /** Has a bit for each id, by its hash. It spares the look-up of most ids that are not named. */
   #filter: Uint8Array | undefined;
 
+  /** Also defines the SQL functions `sort_key` and `id_of`. */
   constructor(database: Database.Database) {
+    for (const [name, convert] of Object.entries({ sort_key: sortKey, id_of: idOf }))
+      database.function(name, { deterministic: true }, (text: string | null) => text && convert(text));
     database.exec(`
       CREATE TABLE ids (
         collection TEXT, organization INTEGER, id TEXT, origin TEXT NOT NULL, line INTEGER, instant INTEGER,

@@ -84,11 +84,6 @@ export function sortKey(id: string): string {
   });
 }
 
-export function registerSortKeys(database: Database.Database): void {
-  for (const [name, convert] of Object.entries({ sort_key: sortKey, id_of: idOf }))
-    database.function(name, { deterministic: true }, (text: string | null) => text && convert(text));
-}
-
 export function idOf(key: string): string {
   return key.replace(/[\ue000-\ue7ff]|[\u{10000}-\u{11fff}]/gu, (character) => {
     const code = Number(character.codePointAt(0));

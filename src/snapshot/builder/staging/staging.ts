@@ -5,14 +5,7 @@ import { warningsOf } from './mentions.ts';
 import type { Warning } from '../import/rules.ts';
 import { Rejections } from './rejections.ts';
 import { StagedIds } from './staged-ids.ts';
-import {
-  eventOf,
-  newDatabase,
-  registerSortKeys,
-  selectAll,
-  type StagedRecord,
-  StagingTables,
-} from './staging-file.ts';
+import { eventOf, newDatabase, selectAll, type StagedRecord, StagingTables } from './staging-file.ts';
 
 /** Cache of each staging file, and of each sort before it spills to temporary files. */
 const CACHE_KILOBYTES = (16 * MEGABYTE) / 1024;
@@ -39,7 +32,6 @@ export class Staging implements Disposable {
   constructor(path: string, keepsLines: boolean) {
     this.database = newDatabase(path);
     this.database.pragma(`threads = ${SORT_THREADS}`);
-    registerSortKeys(this.database);
     this.rejections = new Rejections(this.database, keepsLines);
     this.ids = new StagedIds(this.database);
     this.tables = new StagingTables(this.database);
