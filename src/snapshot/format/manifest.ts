@@ -150,14 +150,13 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
     .all();
   const manifest = { snapshotId, producedAt, hasCanonicalRuns, permits, ancestors, organizations };
   if (manifestDigest(manifest) !== digest) throw damaged('its manifest does not match its digest');
+  if (organizations.length === 0) throw new RefusedSnapshot('no-organization', 'it holds no organization');
   for (const { organizationId, runs, contentDigest: declared } of organizations) {
     if (contentDigest(runs) !== declared)
       throw damaged(`the runs of organization "${organizationId}" do not match its digest`);
-  }
-  if (organizations.length === 0) throw new RefusedSnapshot('no-organization', 'it holds no organization');
-  for (const { organizationId } of organizations)
     if (!isOrganizationId(organizationId))
       throw inconsistent(`its organization_id "${organizationId}" ${ORGANIZATION_ID_RULE}`);
+  }
   checkHistory(manifest);
   checkRuns(organizations, fileBytes);
   checkRunTables(database, organizations);

@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 import type { Json } from '../../../contract/field.ts';
-import { type JsonObject, objectIn } from '../../format/json-values.ts';
+import { objectIn } from '../../format/json-values.ts';
 
 /** The problems of bad lines, and their groups: of a file, lines with the same problem form a group. */
 
@@ -60,9 +60,7 @@ const WHOLE =
   "must be one whole JSON object: split an array with jq -c '.[]', join indented lines with jq -c .";
 
 /** Parses a line, or explains why it is not a JSON object. */
-export function parseLine(
-  line: string,
-): { readonly record: JsonObject } | { readonly problem: FieldProblem } {
+export function parseLine(line: string) {
   try {
     const record = objectIn(JSON.parse(line.trimEnd()) as Json);
     return record === undefined ? { problem: malformed(line) } : { record };
