@@ -3,7 +3,7 @@ import { declaredCounts, instantOf, type Manifest, type RecordCounts } from './m
 import { RefusedSnapshot } from './refused-snapshot.ts';
 
 /** The snapshot of an organization that another snapshot would replace. */
-export interface Predecessor {
+interface Predecessor {
   readonly organizationId: string;
   /** ISO 8601. */
   readonly producedAt: string;

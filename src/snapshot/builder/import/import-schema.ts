@@ -124,7 +124,7 @@ function keywordsOf(shape: Shape): Schema {
 }
 
 /** Converts a checked value to its stored form. Notes undeclared fields, and values for which there is a rule. */
-export type Normalize = (value: Json | undefined, notes: LineNotes) => Json;
+type Normalize = (value: Json | undefined, notes: LineNotes) => Json;
 
 /**
  * Compiles the conversion of an object to its stored form.
