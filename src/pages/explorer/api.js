@@ -118,7 +118,7 @@ export class Reading {
   exchange;
   /**
    * The latest exchange with a body of records, of the first page. It is confirmed by its entity tag, which carries the
-   * content of the organization, and with it that of all pages.
+   * content of the list, and with it that of all pages.
    * @type {Exchange | undefined}
    */
   answer;
