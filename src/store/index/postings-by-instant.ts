@@ -96,7 +96,7 @@ function groupRows(keyOf: Uint32s, firstPair: Uint32s) {
   for (let row = 0; row < groupOf.length; row++) {
     const [from, to] = [firstPair[row], firstPair[row + 1]];
     if (to - from < 2) continue;
-    if (!isAscending(sorted, from, to)) sorted.subarray(from, to).sort();
+    sorted.subarray(from, to).sort();
     const number = sets.intern(bytes, from * UINT32_BYTES, to * UINT32_BYTES);
     sizes[number] = (sizes[number] ?? 0) + 1;
     groupOf[row] = number + 1;
@@ -110,11 +110,6 @@ function groupRows(keyOf: Uint32s, firstPair: Uint32s) {
     if (groupOf[row] > 0) groupOf[row] = groupOfSet[groupOf[row] - 1];
   }
   return { groupOf, keysOfGroups };
-}
-
-function isAscending(values: Uint32s, from: number, to: number): boolean {
-  for (let i = from + 1; i < to; i++) if (values[i] < values[i - 1]) return false;
-  return true;
 }
 
 /** Ranges with at most this average number of rows are gathered and sorted instead of read through the matrix. */
