@@ -23,13 +23,17 @@ describe('Errors', () => {
   });
 
   it('contain a repeated parameter once, even with valid and equal values', async () => {
-    const { status, body } = await given.api.send('/v1/orders?page=1&email=a&page=1&email=a');
     const ctx = 'must be given only once';
-    expect(status).to.equal(400);
-    expect(body.errors).to.deep.equal([
-      { loc: 'query.page', input: '1,1', ctx },
-      { loc: 'query.email', input: 'a,a', ctx },
-    ]);
+    const page = { loc: 'query.page', input: '1,1', ctx };
+    const email = { loc: 'query.email', input: 'a,a', ctx };
+    for (const [query, errors] of [
+      ['page=1&email=a&page=1&email=a', [page, email]],
+      ['email=a&email=a', [email]],
+    ] as const) {
+      const { status, body } = await given.api.send(`/v1/orders?${query}`);
+      expect(status).to.equal(400);
+      expect(body.errors).to.deep.equal(errors);
+    }
   });
 
   for (const target of ['/v1/events?unknown=%ff', '/v1/events/evt_a?%C3', '/v1/events/%/sessions']) {

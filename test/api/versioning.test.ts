@@ -34,7 +34,9 @@ describe('Versioning', () => {
       const headers = { 'Service-API-Version': invalid };
       const response = await given.api.send('/v1/events', { headers });
       expect(response.status).to.equal(400);
-      expect(response.body.detail).to.include(`"${repeated}" is an invalid API version`);
+      expect(response.body.detail)
+        .to.include(`"${repeated}" is an invalid API version`)
+        .and.to.include('YYYY-MM-DD');
       expect(response.headers['service-api-version']).to.equal('stable');
     }
   });
