@@ -1,4 +1,5 @@
-import type { RequestHandler, Response } from 'express';
+import type { EventEmitter } from 'node:events';
+import type { RequestHandler } from 'express';
 import { rateLimit } from 'express-rate-limit';
 import type { Logger } from 'pino';
 import { monotonicNow } from '../../clock.ts';
@@ -74,7 +75,7 @@ const TOO_MANY_STREAMS = retryLater(
  * Counts a response as an open stream of the key of a slot until it is closed.
  * @throws Problem 429 beyond the limit
  */
-export function countStream(counts: OpenCounts, response: Response, slot: number): void {
+export function countStream(counts: OpenCounts, response: EventEmitter, slot: number): void {
   if (counts.change(slot, 1) > MAX_STREAMS_PER_KEY) {
     counts.change(slot, -1);
     throw TOO_MANY_STREAMS;

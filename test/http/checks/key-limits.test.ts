@@ -1,7 +1,10 @@
+import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { newHitCounts } from '../../../src/counts/hit-counts.ts';
-import { RateLimit } from '../../../src/http/checks/key-limits.ts';
+import { newOpenCounts, OpenCounts, STREAMS } from '../../../src/counts/open-counts.ts';
+import { countStream, RateLimit } from '../../../src/http/checks/key-limits.ts';
+import { Problem } from '../../../src/http/response/problem.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -38,5 +41,29 @@ describe('The rate limit', () => {
       expect(state?.isExceeded).to.equal(true);
       expect(state?.seconds).to.be.within(50, 60);
     }
+  });
+});
+
+describe('The limit of open streams', () => {
+  const [slot, other] = [100, 101];
+  const counts = new OpenCounts(newOpenCounts());
+  const open = (slotOfKey: number) => {
+    const response = new EventEmitter();
+    countStream(counts, response, slotOfKey);
+    return response;
+  };
+
+  it('is two for each key, until one of them is closed', () => {
+    const [first] = [open(slot), open(slot), open(other)];
+    for (let i = 0; i < 2; i++) {
+      expect(() => open(slot))
+        .to.throw(Problem, 'already has 2 open streams')
+        .with.property('retryReason', 'streams');
+    }
+    expect(counts.inAll(STREAMS)).to.equal(3);
+    first.emit('close');
+    expect(counts.inAll(STREAMS)).to.equal(2);
+    open(slot);
+    expect(() => open(slot)).to.throw(Problem);
   });
 });
