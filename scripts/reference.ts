@@ -4,11 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
 import { COMPILE_CACHE } from '../src/compile-cache.ts';
+import * as monitoring from './reference/monitoring.ts';
 import * as tables from './reference/tables.ts';
 
 /**
- * Writes the parts of documents that derive from the code, each between `<!-- NAME -->` and `<!-- end of NAME -->`.
- * With `--check`, exits with 1 if they differ.
+ * Writes the parts of documents that derive from the code, each between `<!-- NAME -->` and `<!-- end of NAME -->`, and
+ * the files that wholly derive from it. With `--check`, exits with 1 if they differ.
  */
 
 const ROOT = new URL('..', import.meta.url);
@@ -27,23 +28,36 @@ const PARTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'import files': tables.importFileSections(),
     refusals: tables.refusalTable(),
     memory: tables.memoryTable(),
+    metrics: monitoring.metricTable(),
+    reasons: monitoring.reasonTable(),
+  },
+  'docs/operations.md': {
+    alerts: monitoring.runbook(),
   },
   'docs/snapshot-format.md': {
     columns: tables.columnTable(),
   },
 };
 
-for (const [document, parts] of Object.entries(PARTS)) {
-  const file = new URL(document, ROOT);
-  const written = await readFile(file, 'utf8');
-  const derived = Object.entries(parts).reduce(
-    (text, [name, part]) => replacePart(text, name, part),
-    written,
+const FILES: Readonly<Record<string, string>> = {
+  'deploy/prometheus/rules.yml': monitoring.rulesFile(),
+  'deploy/prometheus/dashboard.json': monitoring.dashboardFile(),
+};
+
+for (const [document, parts] of Object.entries(PARTS))
+  await derive(document, (written) =>
+    Object.entries(parts).reduce((text, [name, part]) => replacePart(text, name, part), written),
   );
+for (const [path, content] of Object.entries(FILES)) await derive(path, () => content);
+
+async function derive(path: string, derivedFrom: (written: string) => string): Promise<void> {
+  const file = new URL(path, ROOT);
+  const written = await readFile(file, 'utf8');
+  const derived = derivedFrom(written);
   if (!process.argv.includes('--check')) {
     await writeFile(file, derived);
   } else if (derived !== written) {
-    console.error(`${document} differs from the code: run \`npm run reference\``);
+    console.error(`${path} differs from the code: run \`npm run reference\``);
     process.exitCode = 1;
   }
 }

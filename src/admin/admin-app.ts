@@ -9,6 +9,8 @@ import express, {
 import type { Logger } from 'pino';
 import { compile } from 'proxy-addr';
 import { JSON_TYPE } from '../contract/headers.ts';
+import { INSTANT } from '../contract/parameter.ts';
+import { parseTimestamp } from '../contract/timestamp.ts';
 import { Problem, problemOf, UNEXPECTED } from '../http/response/problem.ts';
 import { NO_STORE, SECURITY_HEADERS, securityHeadersOfPage } from '../http/response/send.ts';
 import { pageOf } from '../pages/page.ts';
@@ -28,8 +30,8 @@ const FOREIGN_HOST = new Problem(
 export function createAdminApp(dependencies: AdminDependencies): Express {
   const documents: Readonly<Record<string, RequestHandler>> = {
     '/livez': json(() => ({ status: 'ok' })),
-    '/readyz': json((_query, response) => {
-      const reasons = reasonsNotReady(dependencies);
+    '/readyz': json((query, response) => {
+      const reasons = reasonsNotReady(dependencies, producedAfter(query));
       if (reasons.length > 0) response.status(503);
       return { status: reasons.length > 0 ? 'not ready' : 'ready', reasons };
     }),
@@ -65,6 +67,12 @@ export function createAdminApp(dependencies: AdminDependencies): Express {
   });
   app.use(sendError(dependencies.log.logger));
   return app;
+}
+
+/** @throws Problem 400 unless it is absent or one timestamp */
+function producedAfter({ 'produced-after': time }: Request['query']): string | undefined {
+  if (time === undefined || (typeof time === 'string' && parseTimestamp(time) !== undefined)) return time;
+  throw new Problem(400, `produced-after must be given once, and ${INSTANT.ctx('', '')}.`);
 }
 
 const isLoopbackAddress = compile('loopback');

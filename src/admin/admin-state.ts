@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import { parseTimestamp } from '../contract/timestamp.ts';
 import { stateOf } from '../keys/key-ring.ts';
 import type { KeysWatcher } from '../keys/keys-watcher.ts';
 import type { ProcessLog } from '../log/process-log.ts';
@@ -73,8 +74,9 @@ export function validKeysWithoutData({ keys, stores, clock }: AdminDependencies)
  *
  * A ready process is not stopping. It has a listening worker, keys and data, and no live snapshot above the age limit.
  * The limit holds for each snapshot file, removed ones included: no client of a ready process receives older data.
+ * @param after a valid timestamp after which each live snapshot must be produced
  */
-export function reasonsNotReady(dependencies: AdminDependencies): string[] {
+export function reasonsNotReady(dependencies: AdminDependencies, after?: string): string[] {
   const { config, stores, keys, workers } = dependencies;
   const reasons: string[] = [];
   if (workers.isStopping()) reasons.push('The process is stopping. Send requests to another one.');
@@ -89,14 +91,16 @@ export function reasonsNotReady(dependencies: AdminDependencies): string[] {
     );
   }
   const limit = config.maxSnapshotAgeSeconds ?? Infinity;
+  const bound = after === undefined ? undefined : parseTimestamp(after);
   for (const { file, isFilePresent, producedAt, ageSeconds } of liveSnapshots(dependencies)) {
-    if (ageSeconds <= limit) continue;
+    const produced = `${file} was produced at ${producedAt}`;
     const remedy = isFilePresent
       ? 'Publish a newer snapshot.'
       : 'The file was removed, but its organizations stay live: publish a newer snapshot, or restart the process to remove them.';
-    reasons.push(
-      `${file} was produced at ${producedAt}, ${Math.floor(ageSeconds)} s ago; MAX_SNAPSHOT_AGE_SECONDS is ${limit}. ${remedy}`,
-    );
+    const age = `${Math.floor(ageSeconds)} s ago; MAX_SNAPSHOT_AGE_SECONDS is ${limit}`;
+    if (ageSeconds > limit) reasons.push(`${produced}, ${age}. ${remedy}`);
+    if (bound !== undefined && (parseTimestamp(producedAt) ?? 0n) <= bound)
+      reasons.push(`${produced}, which is not after ${after}. ${remedy}`);
   }
   return reasons;
 }

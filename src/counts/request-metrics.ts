@@ -10,8 +10,27 @@ const UPCOMING = 'upcoming';
 const NONE = 'none';
 const VERSION_LABELS: readonly string[] = [STABLE, PREVIEW, UPCOMING, NONE];
 
-export const RETRY_REASONS = ['rate-limit', 'overload', 'not-ready', 'refusals', 'streams'] as const;
-export type RetryReason = (typeof RETRY_REASONS)[number];
+/** The causes of refusals that the status does not tell, in metrics and in the log. */
+export const REFUSAL_REASONS = {
+  overload: '429: the requests of the thread wait too long',
+  refusals: '429: the network has spent its budget of refusals without a valid key',
+  'no-snapshot': '429: no snapshot is live yet',
+  'no-keys': '429: no keys are loaded yet',
+  'key-missing': '400: no key',
+  'key-malformed': '400: a key in another form',
+  'key-unknown': '403: a key that is not in the keys file',
+  'key-expired': '403: an expired key',
+  'key-revoked': '403: a revoked key',
+  'rate-limit': '429: over the rate limit of the key',
+  'organization-not-loaded': '429: no live snapshot holds the organization of the key',
+  version: '400: an invalid version of the API; 404: an operation that the version does not have',
+  query: '400: an invalid query',
+  'list-not-loaded': '429: the list of the link may still be loaded',
+  'snapshot-not-loaded': '429: the snapshot of the token may still be loaded',
+  streams: '429: two streams of the key are open',
+};
+export type RefusalReason = keyof typeof REFUSAL_REASONS;
+const REASONS: readonly string[] = Object.keys(REFUSAL_REASONS);
 
 const END_REASONS = [
   'limit',
@@ -37,7 +56,7 @@ const DELAY_BOUNDS: readonly number[] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 
  * The metrics of a worker, in consecutive slots. A double counts to 2^53, and a 64-bit machine reads it atomically.
  *
  *     requests    count by operation, status and version
- *     retries     count of 429 responses by reason
+ *     refusals    count of refusals by reason
  *     durations   histogram for each operation
  *     delay       histogram of the event-loop delay
  *     ends        count of connections that the server ended, by reason
@@ -49,8 +68,8 @@ const DELAY_BOUNDS: readonly number[] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 
  *     n           count of values above all bounds
  *     n + 1       sum of all values
  */
-const RETRIES = OPERATION_LABELS.length * STATUS_LABELS.length * VERSION_LABELS.length;
-const DURATIONS = RETRIES + RETRY_REASONS.length;
+const REFUSALS = OPERATION_LABELS.length * STATUS_LABELS.length * VERSION_LABELS.length;
+const DURATIONS = REFUSALS + REASONS.length;
 const DURATION_SLOTS = DURATION_BOUNDS.length + 2;
 const DELAY = DURATIONS + OPERATION_LABELS.length * DURATION_SLOTS;
 const ENDS = DELAY + DELAY_BOUNDS.length + 2;
@@ -90,7 +109,7 @@ export interface AnsweredRequest {
   /** Id of the operation; undefined when no route matches. */
   readonly operation?: string | undefined;
   readonly version?: Version | undefined;
-  readonly retryReason?: RetryReason | undefined;
+  readonly reason?: RefusalReason | undefined;
   readonly pin?: PinOutcome | undefined;
   /** Undefined for a stream, whose duration depends on its client. */
   readonly seconds?: number | undefined;
@@ -111,10 +130,10 @@ export class RequestMetrics {
     this.#delay = slots.subarray(DELAY, ENDS);
   }
 
-  countRequest({ operation = '', status, version, retryReason, pin, seconds }: AnsweredRequest): void {
+  countRequest({ operation = '', status, version, reason, pin, seconds }: AnsweredRequest): void {
     const index = OPERATION_INDEX.get(operation) ?? OTHER_OPERATION;
     this.#slots[requestSlot(index, STATUS_INDEX[status], versionIndex(version))]++;
-    if (retryReason !== undefined) this.#slots[RETRIES + RETRY_REASONS.indexOf(retryReason)]++;
+    if (reason !== undefined) this.#slots[REFUSALS + REASONS.indexOf(reason)]++;
     if (pin !== undefined) this.#slots[PINS + PIN_OUTCOMES.indexOf(pin)]++;
     if (seconds !== undefined) observe(this.#durations[index], DURATION_BOUNDS, seconds);
   }
@@ -152,9 +171,8 @@ export function sumMetrics(requestMetrics: readonly RequestMetrics[]) {
     ),
   );
   return {
-    /** The combinations of labels that occurred. */
-    requests: requests.filter(({ count }) => count > 0),
-    retries: new Map(RETRY_REASONS.map((reason, i) => [reason, slots[RETRIES + i]])),
+    requests,
+    refusals: new Map(REASONS.map((reason, i) => [reason, slots[REFUSALS + i]])),
     /** Seconds, for each operation. */
     durations: OPERATION_LABELS.map((operation, i) => ({
       operation,

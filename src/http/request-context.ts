@@ -9,8 +9,8 @@ import type { ValidKey } from '../keys/key-ring.ts';
 import type { Connection } from './connections/connection.ts';
 import type { RateLimitState } from './checks/key-limits.ts';
 import { type ApiVersion, versionHeader, type VersionResolver } from './checks/version.ts';
-import type { PinOutcome, RequestMetrics, RetryReason } from '../counts/request-metrics.ts';
-import type { HeaderList } from './response/problem.ts';
+import type { PinOutcome, RequestMetrics } from '../counts/request-metrics.ts';
+import type { HeaderList, Problem } from './response/problem.ts';
 
 /** The state of a request, in `response.locals.context`. */
 export class RequestContext {
@@ -30,7 +30,7 @@ export class RequestContext {
   caller: ValidKey | undefined;
   rateLimit: RateLimitState | undefined;
   ignoredParameters: string | undefined;
-  retryReason: RetryReason | undefined;
+  refusal: Problem['refusal'] | undefined;
   /** Set when the content digest of a link did not select the live data. */
   pin: PinOutcome | undefined;
   /** Whether the request has a log line of its own. */
@@ -139,19 +139,20 @@ function localAddress({ socket }: Request): string {
  * The log line omits the target: paths and queries hold ids and e-mail addresses.
  */
 export function reportRequest(response: Response, log: Logger, metrics: RequestMetrics): void {
-  const { requestId, caller, operation, version, retryReason, pin, isLogged, startedAt, bytes, rows } =
+  const { requestId, caller, operation, version, refusal, pin, isLogged, startedAt, bytes, rows } =
     response.locals.context;
   const { statusCode: status } = response;
   const elapsedMs = performance.now() - startedAt;
   const seconds = response.locals.context.isStream ? undefined : elapsedMs / 1000;
-  metrics.countRequest({ operation, status, version: version?.name, retryReason, pin, seconds });
+  const { reason, loc } = refusal ?? {};
+  metrics.countRequest({ operation, status, version: version?.name, reason, pin, seconds });
   if (!isLogged) return;
   const durationMs = Math.round(elapsedMs * 1000) / 1000;
   // pino omits undefined fields.
   const sent = response.writableFinished ? undefined : false;
   const { organizationId, keyId } = caller ?? {};
   log.info(
-    { requestId, organizationId, keyId, operation, status, durationMs, rows, bytes, pin, sent },
+    { requestId, organizationId, keyId, operation, status, reason, loc, durationMs, rows, bytes, pin, sent },
     'request',
   );
 }

@@ -44,7 +44,7 @@ export function createServer({ app, arrive }: Api, dependencies: ServerDependenc
     handle: arrive,
     closed: (connection, response) => {
       reportRequest(response, log, metrics);
-      if (response.locals.context.retryReason === 'refusals') connections.suspect(connection);
+      if (response.locals.context.refusal?.reason === 'refusals') connections.suspect(connection);
     },
   });
   const listener = (request: Request, response: Response) => {
@@ -77,9 +77,9 @@ export function createServer({ app, arrive }: Api, dependencies: ServerDependenc
       const { problem, isLogged } = refusals.apply(refused, connection.socket.remoteAddress ?? '');
       const requestId = randomUUID();
       const { headers, endHeaders } = resolveVersion(undefined, clock());
-      const { status, body } = problem;
-      metrics.countRequest({ status });
-      if (isLogged) log.info({ requestId, status, bytes: body.length }, 'request');
+      const { status, body, refusal } = problem;
+      metrics.countRequest({ status, reason: refusal.reason });
+      if (isLogged) log.info({ requestId, status, ...refusal, bytes: body.length }, 'request');
       if (problem !== refused) connections.suspect(connection);
       return unparsedResponse(problem, requestId, [...headers, ...endHeaders]);
     });

@@ -3,6 +3,7 @@ import supertest from 'supertest';
 import { createAdminApp } from '../../src/admin/admin-app.ts';
 import { SECURITY_HEADERS } from '../../src/http/response/send.ts';
 import { emptyOperations, type Operations, readyOperations } from '../support/admin-operations.ts';
+import { PRODUCED_AT } from '../support/api-fixture.ts';
 
 const PATHS = ['/livez', '/readyz', '/metrics', '/status', '/summary', '/organizations', '/keys', '/history'];
 
@@ -39,6 +40,36 @@ describe('The admin app', () => {
     expect(stopping.status).to.equal(503);
     expect(stopping.body).to.have.property('status', 'not ready');
     expect(stopping.body).to.have.property('reasons').with.length(1);
+  });
+
+  it('reports at /readyz whether the data was produced after a time', async () => {
+    for (const [time, status] of [
+      [PRODUCED_AT, 503],
+      ['2000-01-01T00:00Z', 200],
+      ['2000-01-01T00:00%2B02:00', 200],
+    ] as const)
+      expect(await send(`/readyz?produced-after=${time}`), time).to.include({ status });
+  });
+
+  it('refuses a time at /readyz that is malformed or given twice, also before it is ready', async () => {
+    operations = emptyOperations();
+    const time = 'produced-after=2000-01-01T00:00Z';
+    for (const query of [
+      'produced-after',
+      'produced-after=',
+      'produced-after=yesterday',
+      'produced-after=2026-02-30T00:00Z',
+      'produced-after=2000-01-01T00:00',
+      'produced-after=2000-01-01T00:00+02:00', // the + is a blank
+      'produced-after=%FF',
+      `${time}&${time}`,
+    ]) {
+      const { status, body } = await send(`/readyz?${query}`);
+      expect(status, query).to.equal(400);
+      expect(body)
+        .to.have.property('detail')
+        .that.matches(/^produced-after must be .* once, .*ISO 8601.*%2B/);
+    }
   });
 
   it('serves the metrics in the Prometheus text format', async () => {

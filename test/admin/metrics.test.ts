@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { metricsText } from '../../src/admin/prometheus.ts';
+import { METRICS, metricsText, PULL_METRICS } from '../../src/admin/prometheus.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 import { RequestMetrics } from '../../src/counts/request-metrics.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
 import { emptyImage } from '../support/empty-image.ts';
@@ -18,6 +19,10 @@ const ANSWERED = { operation: 'listOrders', status: 200, version: 'stable', seco
 /** A load of a snapshot, without its outcome. */
 const LOAD = { file: 'a.sqlite', startedAt: new Date(NOW).toISOString(), durationMs: 1 };
 
+/** Returns the declared metrics in the form of a match: text, name, help and type. */
+const declared = (metrics: typeof METRICS) =>
+  Object.entries(metrics).map(([name, { help, type }]) => ['', name, help, type]);
+
 describe('The metrics', () => {
   let operations: Operations;
 
@@ -25,15 +30,23 @@ describe('The metrics', () => {
     operations = await readyOperations();
   });
 
-  /** Returns the values of all samples, by name and labels such as `name{label="value"}`. */
+  /** Returns the values of all samples, by name and labels such as `name{label="value"}`, which are those declared. */
   const scrape = async () => {
     const lines = (await metricsText(operations)).match(/^[^#\n].*$/gm) ?? [];
     const samples = new Map(lines.map((line) => [line.replace(/ \S+$/, ''), Number(line.split(' ').at(-1))]));
     expect(samples.size, 'without repeated samples').to.equal(lines.length);
+    for (const sample of samples.keys()) {
+      const [, name, labels = ''] = /^(foyer_\w+?)(?:_bucket|_sum|_count)?(?:\{(.*)\})?$/.exec(sample) ?? [];
+      const names = labels.replace(/\ble=".*?",?/, '').match(/\w+(?==")/g) ?? [];
+      if (name in METRICS) expect(names, sample).to.deep.equal(METRICS[name].labels);
+    }
     return samples;
   };
   const samplesOf = async (name: string) =>
     Object.fromEntries([...(await scrape())].filter(([key]) => key.startsWith(name)));
+  /** Returns the samples of a metric whose value is not 0. */
+  const countsOf = async (name: string) =>
+    Object.fromEntries(Object.entries(await samplesOf(name)).filter(([, value]) => value !== 0));
 
   /** Returns the values of metrics without labels. */
   const valuesOf = async (...names: string[]) => {
@@ -44,12 +57,29 @@ describe('The metrics', () => {
   it('follow the naming conventions of Prometheus', async () => {
     const text = await metricsText(operations);
     const own = [...text.matchAll(/^# HELP (foyer_\w+) (.*)\n# TYPE \1 (\w+)$/gm)];
-    expect(own).to.have.length(text.match(/^# TYPE foyer_/gm)?.length ?? NaN);
-    for (const [, name, help, type] of own) {
+    expect(own.map(([, name]) => name)).to.deep.equal(Object.keys(METRICS));
+    for (const [, name, help, type] of [...own, ...declared(PULL_METRICS)]) {
       expect(name.endsWith('_total'), name).to.equal(type === 'counter');
-      expect(help).to.match(/^[A-Z].*\.$/);
-      expect(name).not.to.match(/_(ms|milliseconds|kb|mb|percent)\b/);
+      expect(name.endsWith('_info'), name).to.equal(help.startsWith('1; '));
+      expect(help).to.match(/^[A-Z1].*\.$/);
+      expect(name).not.to.match(/_(ms|milliseconds|kb|mb|percent|age|held)(_|$)/);
+      if (/seconds|bytes|total|info/.test(name)) expect(name).to.match(/_(seconds|bytes|total|info)$/);
     }
+  });
+
+  it('exist from the start, the counters at 0, except those of files', async () => {
+    operations = emptyOperations();
+    const samples = [...(await scrape())];
+    for (const [name, { type, labels }] of Object.entries(METRICS)) {
+      const own = samples.filter(([key]) => key.replace(/(_bucket|_sum|_count)?(\{.*)?$/, '') === name);
+      expect(own.length > 0, name).to.equal(!labels.includes('file'));
+      if (type === 'counter') expect(Math.max(...own.map(([, value]) => value)), name).to.equal(0);
+    }
+  });
+
+  it('have the versions of the process', async () => {
+    const labels = `version="${packageJson.version}",node="${process.version}",snapshot_format="1"`;
+    expect(await samplesOf('foyer_build_info')).to.deep.equal({ [`foyer_build_info{${labels}}`]: 1 });
   });
 
   it('count requests by operation, status and version, for all workers together', async () => {
@@ -60,7 +90,7 @@ describe('The metrics', () => {
     second.countRequest(request);
     second.countRequest({ ...request, version: '2026-10-01' });
     second.countRequest({ status: 431 });
-    expect(await samplesOf('foyer_requests_total')).to.deep.equal({
+    expect(await countsOf('foyer_requests_total')).to.deep.equal({
       'foyer_requests_total{operation="getTicket",status="200",version="stable"}': 2,
       'foyer_requests_total{operation="getTicket",status="200",version="upcoming"}': 1,
       'foyer_requests_total{operation="other",status="431",version="none"}': 1,
@@ -103,12 +133,14 @@ describe('The metrics', () => {
     });
   });
 
-  it('count responses with 429 by their reason', async () => {
-    const reasons = ['rate-limit', 'overload', 'overload', 'not-ready', 'not-ready', 'not-ready'] as const;
-    for (const retryReason of reasons)
-      operations.metrics.countRequest({ ...ANSWERED, status: 429, retryReason });
-    const names = ['requests_rate_limited_total', 'requests_shed_total', 'requests_not_ready_total'];
-    expect(await valuesOf(...names)).to.deep.equal([1, 2, 3]);
+  it('count refusals by their reason', async () => {
+    for (const reason of ['rate-limit', 'overload', 'overload', 'key-revoked'] as const)
+      operations.metrics.countRequest({ ...ANSWERED, status: 429, reason });
+    expect(await countsOf('foyer_requests_refused_total')).to.deep.equal({
+      'foyer_requests_refused_total{reason="rate-limit"}': 1,
+      'foyer_requests_refused_total{reason="overload"}': 2,
+      'foyer_requests_refused_total{reason="key-revoked"}': 1,
+    });
   });
 
   it('report the live snapshot of each file', async () => {
@@ -125,9 +157,9 @@ describe('The metrics', () => {
       [`foyer_snapshot_organizations{${main}}`]: 3,
       [`foyer_snapshot_organizations{${odd}}`]: 1,
     });
-    expect(await samplesOf('foyer_snapshot_age_seconds')).to.deep.equal({
-      [`foyer_snapshot_age_seconds{${main}}`]: 7200,
-      [`foyer_snapshot_age_seconds{${odd}}`]: 0,
+    expect(await samplesOf('foyer_snapshot_produced_timestamp_seconds')).to.deep.equal({
+      [`foyer_snapshot_produced_timestamp_seconds{${main}}`]: NOW / 1000 - 7200,
+      [`foyer_snapshot_produced_timestamp_seconds{${odd}}`]: NOW / 1000 + 1,
     });
   });
 
@@ -160,9 +192,9 @@ describe('The metrics', () => {
     stores.swap('main.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('north')));
     stores.releaseUnwalked();
     expect(retained.lists.tickets.bytesHeld).to.be.greaterThan(10_000);
-    expect(await samplesOf('foyer_store_bytes_held')).to.deep.equal({
-      'foyer_store_bytes_held{state="live"}': stores.liveBytes,
-      'foyer_store_bytes_held{state="retained"}': retained.lists.tickets.bytesHeld,
+    expect(await samplesOf('foyer_store_bytes')).to.deep.equal({
+      'foyer_store_bytes{state="live"}': stores.liveBytes,
+      'foyer_store_bytes{state="retained"}': retained.lists.tickets.bytesHeld,
     });
     expect(await valuesOf('retention_limit_bytes', 'memory_limit_bytes')).to.deep.equal([
       RETAINABLE_BYTES,

@@ -9,6 +9,7 @@ import {
   readyOperations,
   snapshotOf,
 } from '../support/admin-operations.ts';
+import { PRODUCED_AT } from '../support/api-fixture.ts';
 
 describe('Readiness', () => {
   let operations: Operations;
@@ -18,7 +19,10 @@ describe('Readiness', () => {
   });
 
   const expectReasons = (...patterns: RegExp[]) => {
-    const reasons = reasonsNotReady(operations);
+    expectReasonsAfter(undefined, ...patterns);
+  };
+  const expectReasonsAfter = (time: string | undefined, ...patterns: RegExp[]) => {
+    const reasons = reasonsNotReady(operations, time);
     expect(reasons, reasons.join('\n')).to.have.length(patterns.length);
     for (const [i, pattern] of patterns.entries()) expect(reasons[i]).to.match(pattern);
   };
@@ -100,5 +104,28 @@ describe('Readiness', () => {
     operations.config.maxSnapshotAgeSeconds = 1;
     operations.clock = () => NOW - 1e9;
     expectReasons();
+  });
+
+  it('waits for data that was produced after a time, not at it', () => {
+    const instant = Date.parse(PRODUCED_AT);
+    const at = (ms: number) => new Date(instant + ms).toISOString();
+    expectReasonsAfter(at(-1));
+    expectReasonsAfter(at(0), /^main\.sqlite was produced at .*, which is not after .*Z\. Publish a newer/);
+    expectReasonsAfter(at(0).replace('Z', '+01:00'));
+    expectReasonsAfter(at(0).replace('Z', '-00:01'), /^main\.sqlite/);
+    expectReasonsAfter(PRODUCED_AT.replace(/(\.\d+)?Z$/, '.000001Z'), /^main\.sqlite/);
+  });
+
+  it('waits until the data of every file was produced after the time, removed files included', () => {
+    operations.stores.swap('fresh.sqlite', snapshotOf('fresh', anHourAgo, emptyImage('fresh')));
+    expectReasonsAfter(PRODUCED_AT, /^main\.sqlite/);
+    expectReasonsAfter(anHourAgo, /^fresh\.sqlite/, /^main\.sqlite/);
+    operations.stores.markFileRemoved('main.sqlite');
+    expectReasonsAfter(PRODUCED_AT, /^main\.sqlite .*The file was removed.*restart/);
+  });
+
+  it('waits for data and keys whatever the time', () => {
+    operations = emptyOperations();
+    expectReasonsAfter('2000-01-01T00:00Z', /No snapshot is live/, /no keys file/);
   });
 });

@@ -4,7 +4,8 @@ import { OPERATIONS } from '../../src/contract/operations.ts';
 import {
   type HistogramTotals,
   PIN_OUTCOMES,
-  RETRY_REASONS,
+  REFUSAL_REASONS,
+  type RefusalReason,
   sumMetrics,
   RequestMetrics,
 } from '../../src/counts/request-metrics.ts';
@@ -14,6 +15,8 @@ const OPERATION_IDS = OPERATIONS.map(({ id }) => id);
 const KNOWN = [200, 204, 302, 304, 400, 403, 404, 405, 408, 413, 429, 431, 500];
 const VERSIONS: Readonly<Record<string, string>> = { stable: 'stable', preview: 'preview' };
 
+const REASONS = Object.keys(REFUSAL_REASONS) as RefusalReason[];
+
 const seconds = fc.oneof(
   fc.double({ min: 0, max: 10, noNaN: true }),
   fc.constantFrom(0, 0.0001, 0.005, 0.05, 1, 5),
@@ -22,7 +25,7 @@ const request = fc.record({
   operation: fc.constantFrom(undefined, 'unheardOf', ...OPERATION_IDS),
   status: fc.oneof(fc.constantFrom(...KNOWN), fc.integer({ min: 100, max: 999 })),
   version: fc.constantFrom(undefined, 'stable', 'preview', '2026-10-01', '2027-01-31'),
-  retryReason: fc.constantFrom(undefined, ...RETRY_REASONS),
+  reason: fc.constantFrom(undefined, ...REASONS),
   pin: fc.constantFrom(undefined, ...PIN_OUTCOMES),
   seconds,
 });
@@ -62,12 +65,12 @@ describe('The request metrics', () => {
           const metrics = new RequestMetrics();
           for (const each of events) {
             if ('request' in each) {
-              const { operation, status, version, retryReason, pin, seconds: taken } = each.request;
+              const { operation, status, version, reason, pin, seconds: taken } = each.request;
               metrics.countRequest(each.request);
               const label = OPERATION_IDS.find((id) => id === operation) ?? 'other';
               const versionLabel = version === undefined ? 'none' : (VERSIONS[version] ?? 'upcoming');
               expected.add(`${label} ${KNOWN.includes(status) ? status : 'other'} ${versionLabel}`);
-              for (const reason of [retryReason, pin]) if (reason !== undefined) expected.add(reason);
+              for (const name of [reason, pin]) if (name !== undefined) expected.add(name);
               expected.observe(label, taken, durationBounds);
             } else if ('refusal' in each) {
               metrics.countRequest({ status: each.refusal });
@@ -81,7 +84,7 @@ describe('The request metrics', () => {
         });
 
         const totals = sumMetrics(requestMetrics);
-        const counted = new Counts([...totals.retries, ...totals.pins]);
+        const counted = new Counts([...totals.refusals, ...totals.pins]);
         for (const { operation, status, version, count } of totals.requests)
           counted.add(`${operation} ${status} ${version}`, count);
         for (const { operation, totals: histogram } of totals.durations)
@@ -99,13 +102,19 @@ describe('The request metrics', () => {
     const metrics = new RequestMetrics();
     metrics.countRequest({ operation: 'getTicket', status: 200, version: 'stable', seconds: 1 });
     const { requests } = sumMetrics([new RequestMetrics(metrics.buffer)]);
-    expect(requests).to.deep.equal([{ operation: 'getTicket', status: '200', version: 'stable', count: 1 }]);
+    expect(requests.filter(({ count }) => count > 0)).to.deep.equal([
+      { operation: 'getTicket', status: '200', version: 'stable', count: 1 },
+    ]);
   });
 
-  it('have every operation and reason from the start', () => {
-    const { requests, durations, retries } = sumMetrics([]);
-    expect(requests).to.deep.equal([]);
+  it('have every operation, status, version and reason from the start', () => {
+    const { requests, durations, refusals } = sumMetrics([]);
+    const combinations = requests.map(
+      ({ operation, status, version }) => `${operation} ${status} ${version}`,
+    );
+    expect(new Set(combinations).size).to.equal((OPERATION_IDS.length + 1) * (KNOWN.length + 1) * 4);
+    expect(requests.every(({ count }) => count === 0)).to.equal(true);
     expect(durations.map(({ operation }) => operation)).to.deep.equal([...OPERATION_IDS, 'other']);
-    expect([...retries]).to.deep.equal(RETRY_REASONS.map((reason) => [reason, 0]));
+    expect([...refusals]).to.deep.equal(REASONS.map((reason) => [reason, 0]));
   });
 });

@@ -19,7 +19,7 @@ const MAX_RESIDENT_MB = 1.5 * LIMIT_MB;
 const PER_PAGE = 100;
 /** Pages of each walk between two swaps. A walk takes more than seven swaps. */
 const PAGES_PER_SWAP = 4;
-const RETAINED_BYTES = 'foyer_store_bytes_held{state="retained"}';
+const RETAINED_BYTES = 'foyer_store_bytes{state="retained"}';
 /** Latest walks whose snapshots are certainly retained. */
 const RETAINED = 4;
 

@@ -61,13 +61,13 @@ describe('A replica with a short OVERLOAD_DELAY_MS', () => {
       expect(text).to.include('overloaded');
     }
     expect(await askOneAtATime(20), 'a single caller afterwards').to.deep.equal(Array(20).fill(200));
-    await replica.waitForMetric('foyer_requests_shed_total', refused.length);
+    await replica.waitForMetric('foyer_requests_refused_total{reason="overload"}', refused.length);
     const { requests } = await replica.waitForLog({ msg: 'requests refused because of overload' });
     expect(requests).to.be.within(1, refused.length);
   });
 
   it('refuses no request of a caller that sends one at a time while the process stalls', async () => {
-    const before = await replica.metric('foyer_requests_shed_total');
+    const before = await replica.metric('foyer_requests_refused_total{reason="overload"}');
     const asked = askOneAtATime(200);
     for (let i = 0; i < 3; i++) {
       replica.signal('SIGSTOP');
@@ -76,6 +76,6 @@ describe('A replica with a short OVERLOAD_DELAY_MS', () => {
       await delay(20);
     }
     expect(await asked).to.deep.equal(Array(200).fill(200));
-    expect(await replica.metric('foyer_requests_shed_total')).to.equal(before);
+    expect(await replica.metric('foyer_requests_refused_total{reason="overload"}')).to.equal(before);
   });
 });

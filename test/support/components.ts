@@ -10,6 +10,7 @@ const COMPONENTS = {
     command: 'psql --version && /usr/lib/postgresql/15/bin/postgres --version',
     debian: 'postgresql-15',
   },
+  promtool: { command: 'promtool --version', debian: 'prometheus' },
   'Python 3.11 with venv': {
     command: 'python3 -c "import ensurepip, sys; assert sys.version_info >= (3, 11)"',
     debian: 'python3-venv',

@@ -13,7 +13,7 @@ const GRACE_SECONDS = 2;
 /** With their names some 24 MB: more than the buffers of a connection hold. */
 const TICKETS = 6000;
 const NAME = 'x'.repeat(4000);
-const RETAINED_BYTES = 'foyer_store_bytes_held{state="retained"}';
+const RETAINED_BYTES = 'foyer_store_bytes{state="retained"}';
 
 describe('Streams', () => {
   const replica = markedReplicaForEach({
@@ -83,7 +83,7 @@ describe('Streams', () => {
       for (const stream of streams) stream.destroy();
       await process.waitForMetric('foyer_streams_open', 0);
     }
-    await process.waitForMetric('foyer_requests_over_stream_limit_total', 12);
+    await process.waitForMetric('foyer_requests_refused_total{reason="streams"}', 12);
   });
 
   it('keep to their snapshot when newer data goes live', async () => {

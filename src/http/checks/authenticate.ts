@@ -5,18 +5,19 @@ import type { ListName } from '../../store/organization-image.ts';
 import type { StoreView } from '../../store/registry/store-view.ts';
 import { notReady, Problem } from '../response/problem.ts';
 
-const NO_SNAPSHOT = notReady('no data is loaded yet');
-const NO_KEYS = notReady('no API keys are loaded yet');
+const NO_SNAPSHOT = notReady('no-snapshot', 'no data is loaded yet');
+const NO_KEYS = notReady('no-keys', 'no API keys are loaded yet');
 const FORM = 'send the header Authorization: Bearer svc:o:<organization_id>:<api_key>';
-const KEY_MISSING = new Problem(400, `The API key is missing; ${FORM}.`);
-const KEY_MALFORMED = new Problem(400, `The API key is malformed; ${FORM}.`);
+const KEY_MISSING = new Problem(400, `The API key is missing; ${FORM}.`, { reason: 'key-missing' });
+const KEY_MALFORMED = new Problem(400, `The API key is malformed; ${FORM}.`, { reason: 'key-malformed' });
 const REFUSED = {
-  unknown: new Problem(403, 'The API key is unknown or invalid.'),
-  expired: new Problem(403, 'The API key has expired.'),
-  revoked: new Problem(403, 'The API key is revoked.'),
+  unknown: new Problem(403, 'The API key is unknown or invalid.', { reason: 'key-unknown' }),
+  expired: new Problem(403, 'The API key has expired.', { reason: 'key-expired' }),
+  revoked: new Problem(403, 'The API key is revoked.', { reason: 'key-revoked' }),
 };
 /** To a syncing client, an empty list would look like the deletion of all records. */
 const ORGANIZATION_NOT_LOADED = notReady(
+  'organization-not-loaded',
   'no live snapshot holds your organization; the operator must publish one',
 );
 

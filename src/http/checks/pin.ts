@@ -4,7 +4,7 @@ import { type ListName, noteUse, type SectionImage } from '../../store/organizat
 import { type ServedDigests, wasServed } from '../../store/registry/served-digests.ts';
 import { keyOf } from '../../store/registry/store-view.ts';
 import type { RequestContext } from '../request-context.ts';
-import { Problem } from '../response/problem.ts';
+import { type Problem, retryLater } from '../response/problem.ts';
 import { invalidQuery, type Query, type QueryReader } from './query.ts';
 
 /** Time for which unknown content may still be loaded, since it was first requested. */
@@ -16,10 +16,10 @@ const MAX_ORGANIZATIONS = 4096;
 const GONE = 'is no longer available: begin again without this parameter';
 
 /** The link may come from another replica, which has loaded newer data before this one. */
-const NOT_LOADED = new Problem(
-  429,
+const NOT_LOADED = retryLater(
+  'list-not-loaded',
   'The data to which the link belongs is not loaded yet. Try again later.',
-  { headers: ['Retry-After', '1'] },
+  1,
 );
 
 /**

@@ -10,6 +10,7 @@ export type Query = ReadonlyMap<string, readonly string[]>;
 const INVALID_ENCODING = new Problem(
   400,
   'The query string contains invalid percent-encoding; it must be percent-encoded UTF-8.',
+  { reason: 'query' },
 );
 
 /**
@@ -91,7 +92,7 @@ export type ParameterValues = Readonly<Record<string, ParameterValue>>;
 export type QueryReader = (query: Query, further?: readonly Violation[]) => ParameterValues;
 
 export function invalidQuery(errors: readonly Violation[]): Problem {
-  return new Problem(400, 'The query is invalid; see errors.', { errors });
+  return new Problem(400, 'The query is invalid; see errors.', { errors, reason: 'query' });
 }
 
 const GIVEN_TWICE = 'must be given only once';

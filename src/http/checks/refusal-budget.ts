@@ -15,7 +15,7 @@ const OTHERS = 'others';
 
 const SPENT = new Problem(429, 'Too many requests without a valid API key came from this address.', {
   headers: ['Retry-After', String(WINDOW_SECONDS), 'Connection', 'close'],
-  retryReason: 'refusals',
+  reason: 'refusals',
 });
 
 /**
@@ -43,7 +43,7 @@ export class RefusalBudget {
   /** Refuses the request of a client without a valid key. */
   refuse({ ip = '' }: Request, response: Response, refused: Problem, send = sendProblem): void {
     const { problem, isLogged } =
-      refused.retryReason === undefined ? this.apply(refused, ip) : { problem: refused, isLogged: true };
+      refused.status === 429 ? { problem: refused, isLogged: true } : this.apply(refused, ip);
     response.locals.context.isLogged = isLogged;
     send(response, problem);
   }

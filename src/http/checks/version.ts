@@ -25,6 +25,7 @@ const MAX_ECHO = 40;
 const NOT_IN_THIS_VERSION = new Problem(
   404,
   `This operation is not part of the requested API version; it requires the header ${VERSION_HEADER}: ${PREVIEW}.`,
+  { reason: 'version' },
 );
 
 const DAY_MS = 86_400_000;
@@ -80,7 +81,7 @@ export function checkVersion(operation: Operation, request: Request, version: Ap
     const header = versionHeader(request) ?? '';
     const value = header.length > MAX_ECHO ? `${header.slice(0, MAX_ECHO)}…` : header;
     const form = `${VERSION_HEADER} must be ${STABLE}, ${PREVIEW} or a date as YYYY-MM-DD`;
-    throw new Problem(400, `"${value}" is an invalid API version: ${form}.`);
+    throw new Problem(400, `"${value}" is an invalid API version: ${form}.`, { reason: 'version' });
   }
   if (version.operations?.has(operation.id) === false) throw NOT_IN_THIS_VERSION;
 }

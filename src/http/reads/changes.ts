@@ -8,7 +8,10 @@ import { type Query, queryReader } from '../checks/query.ts';
 import { retryLater } from '../response/problem.ts';
 import type { FoundLines } from './records.ts';
 
-const NOT_LOADED = retryLater('not-ready', 'The snapshot of the token is not loaded yet. Try again later.');
+const NOT_LOADED = retryLater(
+  'snapshot-not-loaded',
+  'The snapshot of the token is not loaded yet. Try again later.',
+);
 
 /**
  * Creates the reader of changes, as lines.

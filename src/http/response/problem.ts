@@ -1,5 +1,5 @@
 import { NDJSON_TYPE } from '../../contract/headers.ts';
-import type { RetryReason } from '../../counts/request-metrics.ts';
+import type { RefusalReason } from '../../counts/request-metrics.ts';
 
 /** Response headers: names and values in turn, as `writeHead` accepts them. */
 export type HeaderList = readonly string[];
@@ -12,10 +12,16 @@ export interface Violation {
   readonly ctx: string;
 }
 
+/** What the log has of a refusal: its cause, and the locations of its violations without their input. */
+interface Refusal {
+  readonly reason: RefusalReason | undefined;
+  readonly loc: readonly string[] | undefined;
+}
+
 interface ProblemOptions {
   readonly errors?: readonly Violation[];
   readonly headers?: HeaderList;
-  readonly retryReason?: RetryReason;
+  readonly reason?: RefusalReason;
 }
 
 /** An error that becomes the response: its status, additional headers and JSON body. */
@@ -24,14 +30,14 @@ export class Problem extends Error {
   readonly status: number;
   readonly body: Buffer;
   readonly headers: HeaderList;
-  readonly retryReason: RetryReason | undefined;
+  readonly refusal: Refusal;
 
-  constructor(status: number, detail: string, { errors, headers = [], retryReason }: ProblemOptions = {}) {
+  constructor(status: number, detail: string, { errors, headers = [], reason }: ProblemOptions = {}) {
     super(detail);
     this.status = status;
     this.body = Buffer.from(JSON.stringify({ detail, ...(errors && { errors }) }));
     this.headers = headers;
-    this.retryReason = retryReason;
+    this.refusal = { reason, loc: errors?.map(({ loc }) => loc) };
   }
 }
 
@@ -39,9 +45,9 @@ export class Problem extends Error {
 const RETRY_SECONDS = 5;
 
 /** Returns a 429 problem with a `Retry-After` header of at least one second. */
-export function retryLater(retryReason: RetryReason, detail: string, seconds = RETRY_SECONDS): Problem {
+export function retryLater(reason: RefusalReason, detail: string, seconds = RETRY_SECONDS): Problem {
   const headers = ['Retry-After', String(Math.max(1, Math.ceil(seconds)))];
-  return new Problem(429, detail, { headers, retryReason });
+  return new Problem(429, detail, { headers, reason });
 }
 
 /**
@@ -53,8 +59,8 @@ export function noSuchPath(descriptions: readonly string[]): Problem {
   return new Problem(404, `There is no resource at this path${hint}.`);
 }
 
-export function notReady(reason: string): Problem {
-  return retryLater('not-ready', `The service is not ready: ${reason}. Try again later.`);
+export function notReady(reason: RefusalReason, cause: string): Problem {
+  return retryLater(reason, `The service is not ready: ${cause}. Try again later.`);
 }
 
 /** Has the same bytes for a missing record and for one of another organization. */

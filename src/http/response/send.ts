@@ -118,14 +118,14 @@ export function lengthOf(body: Body): number {
   return length;
 }
 
-export function sendProblem(response: Response, { status, headers, body, retryReason }: Problem): void {
-  response.locals.context.retryReason = retryReason;
+export function sendProblem(response: Response, { status, headers, body, refusal }: Problem): void {
+  response.locals.context.refusal = refusal;
   send(response, status, [...NO_STORE, ...headers], [body]);
 }
 
 /** Writes a problem as `sendProblem` does, but leaves it to the caller to end the response. */
-export function writeProblem(response: Response, { status, headers, body, retryReason }: Problem): void {
-  response.locals.context.retryReason = retryReason;
+export function writeProblem(response: Response, { status, headers, body, refusal }: Problem): void {
+  response.locals.context.refusal = refusal;
   writeHead(response, status, [...NO_STORE, ...headers], [body]);
   if (response.req.method === 'HEAD') response.flushHeaders();
   else response.write(body);

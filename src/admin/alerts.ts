@@ -1,0 +1,145 @@
+import { METRICS } from './prometheus.ts';
+
+/** An alert for Prometheus, whose job `foyer` has the replicas. The rules and the runbook derive from it. */
+export interface Alert {
+  /** In PromQL. */
+  readonly expr: string;
+  /** Time for which the expression holds; by default 5 minutes. */
+  readonly for?: string;
+  readonly severity?: 'critical';
+  /** Cause and remedy, in Markdown. The first sentence is the summary. */
+  readonly runbook: string;
+}
+
+/** The names that every replica has from the start. */
+const NAMES = Object.entries(METRICS)
+  .filter(([, { labels }]) => !labels.includes('file'))
+  .map(([name, { type }]) => (type === 'histogram' ? `${name}_bucket` : name))
+  .concat('process_max_fds', 'process_open_fds', 'process_resident_memory_bytes');
+
+export const ALERTS: Readonly<Record<string, Alert>> = {
+  FoyerDown: {
+    expr: 'up{job="foyer"} == 0',
+    severity: 'critical',
+    runbook: 'A process has ended, or its admin port does not answer. Standard error has the reason.',
+  },
+  FoyerMetricsAbsent: {
+    expr: `absent(up{job="foyer"}) or up{job="foyer"} == 1 unless on (job, instance) count by (job, instance) (count by (job, instance, __name__) ({job="foyer", __name__=~"${NAMES.join('|')}"})) == ${NAMES.length}`,
+    severity: 'critical',
+    runbook:
+      'Metrics are absent, so that other alerts do not fire. The job must be named `foyer` and read the admin port, and the rules be those of its version. macOS has no `process_open_fds`.',
+  },
+  FoyerNotReady: {
+    expr: 'foyer_ready == 0',
+    severity: 'critical',
+    runbook: 'A replica is not ready. `/readyz` has the reasons.',
+  },
+  FoyerSnapshotRefused: {
+    expr: 'foyer_snapshot_files_refused > 0',
+    runbook: 'A file is refused. `/status` has the [reason](#why-a-snapshot-is-refused) and the advice.',
+  },
+  FoyerSnapshotStale: {
+    expr: 'max by (job, file) (time() - foyer_snapshot_produced_timestamp_seconds) > 3600',
+    runbook: 'The data is older than promised. Check for refusals, then the pull, then the export job.',
+  },
+  FoyerReplicasDiffer: {
+    expr: 'max by (job, file) (foyer_snapshot_produced_timestamp_seconds) != min by (job, file) (foyer_snapshot_produced_timestamp_seconds)',
+    for: '15m',
+    runbook: 'Replicas serve different snapshots of a file. Find the one that refuses it, or does not pull.',
+  },
+  FoyerVersionsDiffer: {
+    expr: 'count by (job) (count by (job, version, snapshot_format) (foyer_build_info)) > 1',
+    for: '1h',
+    runbook: 'Replicas run different versions. Complete the [upgrade](#upgrading-to-another-format).',
+  },
+  FoyerSnapshotFolderRefused: {
+    expr: 'foyer_snapshot_folder_refused == 1',
+    runbook: 'The snapshot folder cannot be read. Check `SNAPSHOT_DIR` and its permissions.',
+  },
+  FoyerKeysFileRefused: {
+    expr: 'foyer_keys_file_refused == 1',
+    severity: 'critical',
+    runbook: 'The keys file cannot be used, so no revocation comes into force. Check `KEYS_FILE`.',
+  },
+  FoyerKeysFileExposed: {
+    expr: 'foyer_keys_file_exposed == 1',
+    severity: 'critical',
+    runbook:
+      'Other users can create keys and restore revoked ones. Remove the write permission of group and others (`chmod go-w`) from the file or its folder, and check `npm run keys -- list`.',
+  },
+  FoyerKeysWithoutData: {
+    expr: 'foyer_keys_without_data > 0',
+    for: '15m',
+    runbook:
+      'Requests with a key get 429, since no live snapshot holds its organization. `hasData` is false in `/status`. Publish the organization, or if its id is mistyped, replace the key.',
+  },
+  FoyerSlow: {
+    expr: 'histogram_quantile(0.99, sum by (job, instance, le) (rate(foyer_request_duration_seconds_bucket[15m]))) > 0.1',
+    runbook: 'Responses are slow. Check `foyer_event_loop_delay_seconds` and the machine.',
+  },
+  FoyerOverload: {
+    expr: 'rate(foyer_requests_refused_total{reason="overload"}[15m]) > 0',
+    runbook:
+      'Requests are refused ([overload](#overload)). Increase `THREADS` if processors are left, else add a machine.',
+  },
+  FoyerRateLimit: {
+    expr: 'rate(foyer_requests_refused_total{reason="rate-limit"}[15m]) > 0',
+    runbook:
+      'A key is over its limit. The log names the organization (`reason` is `rate-limit`). Contact the integrator, or increase `RATE_LIMIT_PER_MINUTE`.',
+  },
+  FoyerConnections: {
+    expr: 'rate(foyer_connections_ended_total{reason=~"limit.*"}[15m]) > 0 or foyer_connections_open > 0.8 * foyer_connections_limit',
+    runbook: 'Too many [connections](#connections) are open. Bound those of an address, or raise the limit.',
+  },
+  FoyerFlood: {
+    expr: 'rate(foyer_connections_ended_total{reason="pipelining"}[15m]) > 0 or rate(foyer_requests_refused_total{reason="refusals"}[15m]) > 1',
+    runbook: 'A network floods. Block those that the log names (`refused requests without a valid key`).',
+  },
+  FoyerUnsent: {
+    expr: 'foyer_unsent_bytes > 100e6 or rate(foyer_connections_ended_total{reason="unsent-bytes"}[15m]) > 0',
+    runbook: 'Clients do not read responses. Buffer these in a proxy, or lower `WRITE_TIMEOUT_SECONDS`.',
+  },
+  FoyerOpenFiles: {
+    expr: 'process_open_fds{job="foyer"} > 0.8 * process_max_fds{job="foyer"}',
+    runbook: 'Nearly as many files are open as may be. Raise the limit (`ulimit -n`, `LimitNOFILE=`).',
+  },
+  FoyerWalksEnd: {
+    expr: 'rate(foyer_pinned_requests_total{outcome="gone"}[15m]) > 0',
+    runbook:
+      'Walks outlive their [data](#from-file-to-live-data): they are slow, or memory is short. The log names the organization (`pin` is `gone`).',
+  },
+  FoyerWalksWait: {
+    expr: 'rate(foyer_pinned_requests_total{outcome="not-loaded"}[15m]) > 0.1',
+    runbook:
+      'Walks wait for data of another replica. Publish to all at the same time, or send a client to one of them.',
+  },
+  FoyerDefect: {
+    expr: 'increase(foyer_threads_replaced_total[15m]) > 0 or sum by (job, instance) (rate(foyer_requests_total{status="500"}[15m])) > 0',
+    severity: 'critical',
+    runbook:
+      'A thread ended, or a request got 500. Report it with the line of the log (`a worker ended and is replaced`, or `unexpected error`).',
+  },
+  FoyerLogLinesDropped: {
+    expr: 'rate(foyer_log_lines_dropped_total[15m]) > 0',
+    runbook: 'Lines of the [log](#the-log) are lost. Its reader is too slow, or the disk is full.',
+  },
+  FoyerMemory: {
+    expr: 'process_resident_memory_bytes{job="foyer"} > 0.9 * foyer_memory_limit_bytes',
+    runbook: 'Memory is short. See [Sizing](#sizing).',
+  },
+  FoyerPullStale: {
+    expr: 'time() - foyer_pull_last_success_timestamp_seconds > 300 or absent(foyer_pull_last_success_timestamp_seconds)',
+    severity: 'critical',
+    runbook:
+      'A machine does not pull, so neither data nor revocations of keys arrive. Check the timer of the pull, the store, and the textfile collector of the node exporter.',
+  },
+  FoyerPullFailed: {
+    expr: 'foyer_pull_failed == 1',
+    runbook: 'A pull fails. The machine keeps its file. The log of the pull has the reason.',
+  },
+  FoyerPullPinned: {
+    expr: 'count by (job, instance, file) (foyer_pull_pinned_info) > 0',
+    for: '1d',
+    runbook: 'A snapshot is pinned for a day. Remove the pin file when newer data may go live.',
+  },
+};
