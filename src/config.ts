@@ -121,6 +121,11 @@ export const CONFIG_VARIABLES = {
     '3600',
     'maximum time for which a replaced snapshot serves such clients, in seconds',
   ),
+  SNAPSHOT_RETAIN_UNWALKED_SECONDS: variable(
+    seconds(0, 604_800),
+    '0',
+    'time for which a replaced snapshot stays without such clients, in seconds; in a fleet, those of a replica that fails go on at another',
+  ),
   CHANGES_WAIT_SECONDS: variable(
     seconds(0, 604_800),
     '600',

@@ -50,7 +50,7 @@ export function startRefresh(
         stores.swap(file, image);
         // Until all workers show the new data, they may still send links to the replaced.
         await workers.publish(stores.view);
-        stores.releaseUnwalked();
+        stores.releaseUnwalked(config.snapshotRetainUnwalkedSeconds);
       } finally {
         isSwapping = false;
       }

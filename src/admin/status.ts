@@ -130,7 +130,7 @@ function retainedSnapshots({ stores, config }: AdminDependencies) {
 function retentionOf(one: RetainedSection, config: AdminDependencies['config'], now: number) {
   return {
     replacedSecondsAgo: seconds(now - one.replacedAt),
-    lastUsedSecondsAgo: seconds(Math.max(0, now - lastUseOf(one.image, now))),
+    lastUsedSecondsAgo: seconds(Math.max(0, now - (lastUseOf(one.image, now) || one.replacedAt))),
     // A further use extends it, and the admission releases it earlier when memory is short.
     goneInSeconds: seconds(Math.max(0, endOfRetention(one, config, now) - now)),
   };

@@ -38,6 +38,7 @@ export function emptyOperations(): Operations {
       snapshotDir: 'snapshots',
       keysFile: 'keys.sqlite',
       snapshotRetainSeconds: 300,
+      snapshotRetainUnwalkedSeconds: 0,
       snapshotRetainMaxSeconds: 3600,
       threads: 1,
       maxSnapshotAgeSeconds: undefined,

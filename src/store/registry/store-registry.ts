@@ -137,10 +137,15 @@ export class StoreRegistry {
     promptGarbageCollection(bytesOf(unused));
   }
 
-  /** Releases the retained sections that no client walks. Must be called when all workers use the live view. */
-  releaseUnwalked(): void {
+  /**
+   * Releases the retained sections that no client walks, after a time since their replacement. Must be called when all
+   * workers use the live view.
+   */
+  releaseUnwalked(retainSeconds = 0): void {
     const now = this.#clock();
-    this.retainOnly(this.#retained.filter(({ image }) => lastUseOf(image, now) > 0));
+    const isRetained = ({ image, replacedAt }: RetainedSection) =>
+      lastUseOf(image, now) > 0 || now < replacedAt + retainSeconds * 1000;
+    this.retainOnly(this.#retained.filter(isRetained));
   }
 
   releaseExpired(retention: Retention): void {
@@ -184,6 +189,8 @@ export interface Retention {
   readonly snapshotRetainSeconds: number;
   /** Since its replacement, however often it is used. */
   readonly snapshotRetainMaxSeconds: number;
+  /** Since its replacement, without a use; 0 by default. */
+  readonly snapshotRetainUnwalkedSeconds?: number;
 }
 
 /**
@@ -192,11 +199,15 @@ export interface Retention {
  */
 export function endOfRetention(
   { image, replacedAt }: RetainedSection,
-  { snapshotRetainSeconds, snapshotRetainMaxSeconds }: Retention,
+  { snapshotRetainSeconds, snapshotRetainMaxSeconds, snapshotRetainUnwalkedSeconds = 0 }: Retention,
   now: number,
 ): number {
   const lastUse = lastUseOf(image, now);
-  return Math.min(lastUse + snapshotRetainSeconds * 1000, replacedAt + snapshotRetainMaxSeconds * 1000);
+  const end =
+    lastUse === 0
+      ? replacedAt + snapshotRetainUnwalkedSeconds * 1000
+      : lastUse + snapshotRetainSeconds * 1000;
+  return Math.min(end, replacedAt + snapshotRetainMaxSeconds * 1000);
 }
 
 /**

@@ -68,6 +68,22 @@ describe('Retention of a replaced list', () => {
     expect(kept([{ usedAt: 200 }], 200, { ...FOR_EVER, snapshotRetainMaxSeconds: 0 })).to.deep.equal([]);
   });
 
+  it('lasts a time after the replacement without a use', () => {
+    let now = 0;
+    const registry = new StoreRegistry(undefined, () => now);
+    for (const content of ['N1', 'N2']) registry.swap('a.sqlite', emptySnapshot(content, `north=${content}`));
+    const retention = { ...FOR_EVER, snapshotRetainUnwalkedSeconds: 30 };
+    for (const [seconds, isHeld] of [
+      [29.999, true],
+      [30, false],
+    ] as const) {
+      now = seconds * SECOND;
+      registry.releaseUnwalked(30);
+      registry.releaseExpired(retention);
+      expect(registry.view.find('north', 'tickets', 'N1') !== undefined).to.equal(isHeld);
+    }
+  });
+
   it('prefers the latest used of each organization to a second one of any, and then the latest used', () => {
     const used = (organizationId: string, usedAt: number): RetainedSection => {
       const image = emptyList('tickets', `${usedAt}`);
