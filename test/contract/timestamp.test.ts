@@ -29,6 +29,8 @@ describe('Timestamps', () => {
     expect(parseTimestamp('1970-01-01T00:00:00.0000019Z')).to.equal(1n);
     expect(parseTimestamp('1969-12-31T23:59:59.999999Z')).to.equal(-1n);
     expect(parseTimestamp('9999-12-31T23:59:59.999999Z')).to.equal(253_402_300_799_999_999n);
+    // A leap day that is another day in UTC.
+    expect(parseTimestamp('2000-02-29T23:00-02:00')).to.equal(951_872_400_000_000n);
   });
 
   for (const text of [
