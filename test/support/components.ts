@@ -15,8 +15,10 @@ const COMPONENTS = {
     command: 'python3 -c "import ensurepip, sys; assert sys.version_info >= (3, 11)"',
     debian: 'python3-venv',
   },
+  rclone: { command: 'rclone version', debian: 'rclone' },
   script: { command: 'script --version', debian: 'bsdutils' },
   'the shell of SQLite': { command: 'sqlite3 --version', debian: 'sqlite3' },
+  zstd: { command: 'zstd --version', debian: 'zstd' },
 } as const;
 
 export type Component = keyof typeof COMPONENTS;

@@ -1,0 +1,367 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
+import { needs } from '../support/components.ts';
+import { eventually } from '../support/eventually.ts';
+import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
+import { freePort } from '../support/serve.ts';
+import { folderForAll, folderForEach } from '../support/temporary-folder.ts';
+import { type Built, buildSuccession, Machine, PROGRAMS } from './fleet.ts';
+
+/** Shell commands that damage the file `$0`. */
+const DAMAGES = [
+  'rm "$0"',
+  'truncate -s -9 "$0"',
+  'printf damaged | dd of="$0" bs=1 seek=90 conv=notrunc status=none',
+];
+
+describe('Distribution', () => {
+  needs('rclone');
+  needs('zstd');
+  const inSource = folderForAll();
+  const inFolder = folderForEach();
+  let built: Built[];
+  let builder: Machine;
+  let machine: Machine;
+
+  before(async () => {
+    built = await buildSuccession(inSource, [60, 59, 60, 10]);
+  });
+
+  beforeEach(() => {
+    useStore(inFolder('all/store'));
+  });
+
+  function useStore(store: string, environment = {}): void {
+    builder = new Machine(inFolder('all/builder'), store, environment);
+    machine = new Machine(inFolder('all/machine'), store, environment);
+  }
+
+  const inStore = (name: string) => inFolder(`all/store/main/${name}`);
+  const whole = (n: number) => inStore(`${built[n].id}.sqlite.zst`);
+  const patch = (from: number, to: number) => inStore(`${built[from].id}..${built[to].id}.sqlite.zst`);
+  const pin = (text: string) => {
+    writeFileSync(inStore('pin'), text);
+  };
+  const push = (n: number, options = '') => builder.outputOf(`push ${built[n].file} --as main ${options}`);
+
+  /** Pulls, and expects a snapshot to be published. Returns the output. */
+  async function pull(n: number, warning?: RegExp): Promise<string> {
+    const output = await machine.outputOf('pull', warning);
+    expect(machine.publishedOf(built)).to.equal(built[n]);
+    return output;
+  }
+
+  /** Pulls, and expects a failure with a line that says that a snapshot stays published. */
+  async function failToPull(n: number, reason: RegExp, environment = {}): Promise<void> {
+    const line = await machine.failureOf('pull', environment);
+    expect(line).to.match(reason);
+    expect(line).to.match(RegExp(`^pull: .*; ${built[n].id} stays published\n$`));
+    expect(machine.publishedOf(built)).to.equal(built[n]);
+  }
+
+  /** Pushes and pulls the first snapshot, and pushes the second one. Returns a function that restores this state. */
+  async function begin(): Promise<() => void> {
+    await push(0);
+    await pull(0);
+    await push(1);
+    const copy = (from: string, to: string) => {
+      rmSync(inFolder(to), { recursive: true, force: true });
+      cpSync(inFolder(from), inFolder(to), { recursive: true, preserveTimestamps: true });
+    };
+    copy('all', 'saved');
+    return () => {
+      copy('saved', 'all');
+    };
+  }
+
+  /** Returns a disturbance that kills a program before its `n`th command, and logs the commands. */
+  const killBefore = (n: number) =>
+    `echo "$*" >>${inFolder('log')}; [ $(wc -l <${inFolder('log')}) -lt ${n} ] || kill -KILL 0`;
+  const takeLog = () => {
+    const log = readFileSync(inFolder('log'), 'utf8');
+    rmSync(inFolder('log'));
+    return log;
+  };
+
+  it('refuses to push what `publish` would refuse, and leaves the store as it is', async () => {
+    await push(2);
+    const store = readdirSync(inStore(''));
+    writeFileSync(inFolder('damaged.sqlite'), readFileSync(built[2].file).subarray(0, 8192));
+    for (const [file, reason] of [
+      [built[1].file, /it was produced at .*, and the snapshot that it would replace .* --rollback/],
+      [built[3].file, /it has 10 tickets of organization "north", .* has 60; .* --allow-shrink/],
+      [inFolder('damaged.sqlite'), /damaged\.sqlite: .* truncated/],
+      [inFolder('absent.sqlite'), /No such file/],
+    ] as const) {
+      const line = await builder.failureOf(`push ${file} --as main`);
+      expect(line).to.match(RegExp(`${reason.source}.*; nothing was pushed\n$`));
+      expect(readdirSync(inStore(''))).to.deep.equal(store);
+    }
+    await push(1, '--rollback');
+    await push(3, '--allow-shrink');
+    await pull(3);
+  });
+
+  it('pushes nothing if the pointer names the file already', async () => {
+    expect(await push(0)).to.equal(`main: pushed ${built[0].id}\n`);
+    const pointer = readFileSync(inStore('pointer'), 'utf8');
+    expect(await push(0)).to.equal('');
+    expect(readFileSync(inStore('pointer'), 'utf8')).to.equal(pointer);
+  });
+
+  it('keeps the last snapshots in the store, and the pinned one', async () => {
+    useStore(inFolder('all/store'), { KEEP: '2' });
+    await push(0);
+    pin(built[0].id);
+    for (const n of [1, 2]) await push(n);
+    const kept = () => [0, 1, 2].filter((n) => existsSync(whole(n)));
+    expect(kept()).to.deep.equal([0, 1, 2]);
+    rmSync(inStore('pin'));
+    await push(1, '--rollback');
+    expect(kept()).to.deep.equal([1, 2]);
+  });
+
+  it('compares a file with that in the pointer, also if another machine has pushed it', async () => {
+    await push(0);
+    const other = new Machine(inFolder('other'), inFolder('all/store'));
+    await other.outputOf(`push ${built[2].file} --as main`);
+    expect(existsSync(patch(0, 2))).to.equal(true);
+    expect(await builder.failureOf(`push ${built[1].file} --as main`)).to.include('--rollback');
+  });
+
+  it('lets a push begin anew after one that was killed before any of its commands', async () => {
+    const restore = await begin();
+    for (let n = 1, isKilled = true; isKilled; n++) {
+      const { ended } = builder.start(`push ${built[3].file} --as main --allow-shrink`, killBefore(n));
+      isKilled = (await ended).signal === 'SIGKILL';
+      takeLog();
+      const isPushed = readFileSync(inStore('pointer'), 'utf8').includes(`id ${built[3].id}\n`);
+      // The killed one is newer.
+      if (!isPushed) await push(2);
+      expect(existsSync(patch(1, 2))).to.equal(!isPushed);
+      await pull(isPushed ? 3 : 2);
+      restore();
+    }
+  });
+
+  it('takes the whole file first, then patches', async () => {
+    await begin();
+    rmSync(whole(1));
+    expect(await pull(1)).to.equal(`main: published ${built[1].id}\n`);
+    expect(await pull(1), 'nothing to do').to.equal('');
+  });
+
+  it('takes the whole file, and says so, if the patch or its base is missing, cut or altered', async () => {
+    const restore = await begin();
+    const base = machine.inFolder(`state/pull/main/${built[0].id}.sqlite`);
+    for (const [file, damage] of [...DAMAGES.map((one) => [patch(0, 1), one]), [base, DAMAGES[2]]]) {
+      execFileSync('sh', ['-c', damage, file]);
+      await pull(1, /^pull: [^\n]*\.\.[^\n]*\.zst was not received, or is cut or altered\n$/);
+      restore();
+    }
+  });
+
+  it('keeps the published file, and says so, if the pointer or the whole file is missing, cut or altered', async () => {
+    const restore = await begin();
+    for (const damage of DAMAGES) {
+      for (const file of [inStore('pointer'), whole(1)]) {
+        rmSync(patch(0, 1));
+        execFileSync('sh', ['-c', damage, file]);
+        await failToPull(0, /pointer is missing, cut or altered|was not received, or is cut or altered/);
+        await push(2);
+        await pull(2);
+        restore();
+      }
+    }
+  });
+
+  it('keeps the published file on a full disk, and leaves no remains', async () => {
+    await begin();
+    const used = () => parseInt(execFileSync('du', ['-sb', machine.inFolder('')], { encoding: 'utf8' }));
+    const before = used();
+    await failToPull(0, /File too large/, { FILE_BLOCKS: '20' });
+    expect(used() - before).to.be.below(2000);
+    await pull(1);
+  });
+
+  it('follows a pointer that changes midway, although the first file is removed', async () => {
+    useStore(inFolder('all/store'), { KEEP: '1' });
+    await push(0);
+    const variables = Object.entries(builder.environment).map(([name, value]) => `${name}='${value}'`);
+    const pushing = `env ${variables.join(' ')} DISTURBANCE= ${PROGRAMS}/push ${built[1].file} --as main`;
+    const { code, stderr } = await machine.start('pull', `case "$*" in cat*) ${pushing} >&2 ;; esac`).ended;
+    expect(code, stderr).to.equal(0);
+    expect(machine.publishedOf(built)).to.equal(built[1]);
+  });
+
+  it('refuses a pointer that was pushed before one that it followed', async () => {
+    await begin();
+    const stale = readFileSync(inStore('pointer'));
+    await delay(1000 - (Date.now() % 1000)); // The time of a push has seconds.
+    await push(2);
+    await pull(2);
+    writeFileSync(inStore('pointer'), stale);
+    await failToPull(2, /the pointer was pushed at .*, before one that was followed/);
+  });
+
+  it('follows a pin until it is removed, and shows it', async () => {
+    await begin();
+    await push(2);
+    const metrics = () => readFileSync(machine.inFolder('pull.prom'), 'utf8');
+    pin(`${built[1].id}\n`);
+    await pull(1);
+    expect(metrics()).to.include(`foyer_pull_pinned_info{name="main",snapshot="${built[1].id}"} 1\n`);
+    expect(await machine.outputOf('pull --inspect')).to.equal(
+      `main followed ${built[1].id} 2026-01-02T00:00:00.000Z\n` +
+        `main pointer ${built[2].id} 2026-01-03T00:00:00.000Z\nmain pin ${built[1].id}\n`,
+    );
+    for (const text of ['yesterday', built[0].id.replace(/^./, 'x'), '../main', '']) {
+      pin(text);
+      await failToPull(1, /the pin is /);
+    }
+    rmSync(inStore('pin'));
+    await pull(2);
+    expect(metrics()).to.not.include('pinned_info');
+  });
+
+  it('replaces a file that was published or removed by others, by its own copy', async () => {
+    await push(0);
+    await pull(0);
+    rmSync(whole(0));
+    for (const replacement of [built[1].file, undefined]) {
+      rmSync(machine.inFolder('snapshots/main.sqlite'));
+      if (replacement !== undefined) cpSync(replacement, machine.inFolder('snapshots/main.sqlite'));
+      await pull(0);
+    }
+  });
+
+  it('pulls each name, although another one fails, and measures both', async () => {
+    await push(0);
+    const line = await machine.failureOf('pull absent main');
+    expect(line).to.match(/^pull: \S+\/absent: .*; nothing stays published\n$/);
+    expect(machine.publishedOf(built)).to.equal(built[0]);
+    expect(readFileSync(machine.inFolder('pull.prom'), 'utf8'))
+      .to.include('foyer_pull_last_run_failed{name="absent"} 1\nfoyer_pull_last_run_failed{name="main"} 0\n')
+      .and.match(/^foyer_pull_last_success_timestamp_seconds\{name="main"\} \d{10}$/m)
+      .and.include(`foyer_pull_followed_info{name="main",snapshot="${built[0].id}"} 1\n`);
+  });
+
+  it('continues after it was killed before any of its commands, and downloads no verified file again', async () => {
+    const restore = await begin();
+    for (let n = 1, isKilled = true; isKilled; n++) {
+      isKilled = (await machine.start('pull', killBefore(n)).ended).signal === 'SIGKILL';
+      expect(machine.publishedOf(built)).to.be.oneOf([built[0], built[1]]);
+      // A verified file is renamed from `part`. The last command of the log did not run.
+      const isVerified = /\/part .*\n.*\n/.test(takeLog());
+      await machine.start('pull', killBefore(1e6)).ended;
+      expect(machine.publishedOf(built)).to.equal(built[1]);
+      expect(/^cat/m.test(takeLog()), 'download').to.equal(!isVerified);
+      restore();
+    }
+  });
+
+  it('names a missing or wrong variable or argument in one line', async () => {
+    for (const [line, environment, message] of [
+      ['push x.sqlite', { STORE: '' }, 'STORE is not set'],
+      ['pull', { STATE_DIR: '/absent' }, 'STATE_DIR is /absent: no such folder'],
+      ['pull', { SNAPSHOT_DIR: '' }, 'SNAPSHOT_DIR is not set'],
+      ['pull --keys', { KEYS_FILE: '' }, 'KEYS_FILE is not set'],
+      ['push x.sqlite', { KEEP: '0' }, 'KEEP is "0": it must be a whole number from 1'],
+      ['push x.sqlite --force', {}, '--force is not an option'],
+      ['push x.sqlite --as keys', {}, 'give a snapshot file, and a name that is not keys'],
+      ['pull --key', {}, `"--key" is not a name of letters, digits, '.', '_' and '-'`],
+    ] as const) {
+      const program = line.slice(0, 4);
+      const { code, stderr } = await machine.start(line, '', environment).ended;
+      expect({ code, stderr }).to.deep.equal({
+        code: 2,
+        stderr: `${program}: ${message}; see ${program} --help\n`,
+      });
+    }
+  });
+
+  it('works through a store by network, with the documented commands for pins', async () => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const far = { RCLONE_CONFIG: '/dev/null', RCLONE_CONFIG_FAR_TYPE: 'webdav', RCLONE_CONFIG_FAR_URL: url };
+    const shell = (command: string) =>
+      execFileSync('sh', ['-c', command], { env: { ...process.env, ...far, STORE: 'far:foyer' } });
+    mkdirSync(inFolder('far'));
+    const options = ['--addr', `127.0.0.1:${port}`, '--config', '/dev/null'];
+    const server = spawn('rclone', ['serve', 'webdav', inFolder('far'), ...options], { stdio: 'ignore' });
+    try {
+      const isUp = () => fetch(url, { method: 'OPTIONS' }).catch(() => undefined);
+      await eventually(async () => (await isUp()) !== undefined);
+      useStore('far:foyer', far);
+      await begin();
+      rmSync(inFolder(`far/foyer/main/${built[1].id}.sqlite.zst`));
+      await pull(1);
+      shell(`echo ${built[0].id} | rclone rcat $STORE/main/pin`);
+      await pull(0);
+      await push(2);
+      shell('rclone deletefile $STORE/main/pin');
+      await pull(2);
+    } finally {
+      server.kill();
+      await once(server, 'exit');
+    }
+    await failToPull(2, /connection refused/);
+  });
+
+  it('brings a revocation into force while the data is pinned, and while a pull of data hangs', async () => {
+    const credential = newCredential(builder.inFolder, 'north');
+    await builder.outputOf('push --keys');
+    await machine.outputOf('pull --keys');
+    expect(statSync(machine.inFolder('keys.sqlite')).mode & 0o777).to.equal(0o640);
+    await begin();
+    await push(2);
+    const replica = await ReplicaUnderTest.startReady(machine.inFolder);
+    const statusOf = async () => (await replica.request('/v1/events', credential)).status;
+    const live = (n: number) => replica.waitForLog({ msg: 'snapshot live', snapshotId: built[n].id });
+    try {
+      expect(await statusOf()).to.equal(200);
+      pin(built[1].id);
+      await pull(1);
+      await live(1);
+      rmSync(inStore('pin'));
+      const hanging = machine.start('pull', 'case "$*" in cat*) sleep 1000 ;; esac');
+      const keys = new KeysFile(builder.inFolder('keys.sqlite'));
+      keys.revoke(keys.list()[0].keyId, new Date());
+      expect(await builder.outputOf('push --keys')).to.match(/^keys: pushed /);
+      expect(await builder.outputOf('push --keys'), 'unchanged').to.equal('');
+      await machine.outputOf('pull --keys');
+      await eventually(async () => (await statusOf()) === 403);
+      hanging.kill();
+      await hanging.ended;
+      await pull(2);
+      await live(2);
+      expect(await statusOf()).to.equal(403);
+    } finally {
+      await replica.end();
+    }
+  });
+
+  it('copies the keys file consistently while it is written', async () => {
+    const keys = new KeysFile(builder.inFolder('keys.sqlite'));
+    const create = () => keys.create('north', '', new Date());
+    create();
+    const writing = setInterval(create, 1);
+    await builder.outputOf('push --keys');
+    clearInterval(writing);
+    await machine.outputOf('pull --keys');
+    expect(readKeyRing(machine.inFolder('keys.sqlite')).rows.length).to.be.within(1, keys.list().length);
+  });
+});
