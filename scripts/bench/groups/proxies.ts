@@ -5,7 +5,6 @@ import { LoadGenerator } from '../load/load-generator.ts';
 import { MIXED_TRAFFIC, mixedTargets } from '../load/request-kinds.ts';
 import { median, ratioRow, type Row } from '../rows.ts';
 import { Proxy, type ProxyProgram } from '../servers/proxy.ts';
-import type { Replica } from '../servers/replica.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
 
 /** The limits of an address in deploy/, which are far below the load. */
@@ -32,9 +31,8 @@ export async function measureProxies(context: BenchContext): Promise<Row[]> {
   await using stack = new AsyncDisposableStack();
   const generator = stack.use(new LoadGenerator(signal));
   const content = stack.use(new SnapshotContent(await context.snapshot()));
-  const replicas: Replica[] = [];
-  for (let i = 0; i < 2; i++) replicas.push(stack.use(await context.startReplica()));
-  const [alone] = replicas;
+  const alone = stack.use(await context.startReplica());
+  const replicas = [alone, stack.use(await context.startReplica({ key: alone }))];
   const proxies: Proxy[] = [];
   for (const [i, { program, replicas: count }] of installed.entries()) {
     const upstreams = replicas
