@@ -56,6 +56,8 @@ interface Start {
   readonly snapshots?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly checkout?: URL;
+  /** By default a new key. */
+  readonly key?: Pick<Replica, 'keysFile' | 'credential'>;
 }
 
 /** The state that all groups share: sizes, folders, samples, the signal to stop, and how to start servers. */
@@ -155,11 +157,13 @@ export class BenchContext {
     snapshots,
     environment = {},
     checkout = THIS_CHECKOUT,
+    key,
   }: Start = {}): Promise<Replica> {
     const { signal, folder } = this.options;
     const files = snapshots ?? [await this.snapshot(this.usualShape, checkout)];
-    const key = await this.#createKey(checkout, snapshots?.[0]);
-    return await Replica.launch({ signal, folder, checkout, environment, snapshots: files, ...key });
+    const { keysFile, credential } = key ?? (await this.#createKey(checkout, snapshots?.[0]));
+    const own = { checkout, environment, snapshots: files, keysFile, credential };
+    return await Replica.launch({ signal, folder, ...own });
   }
 
   /**

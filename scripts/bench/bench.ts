@@ -13,6 +13,7 @@ import { measureBuild, measureChanges } from './groups/changes.ts';
 import { measureCompression } from './groups/compression.ts';
 import { measureLoad } from './groups/load.ts';
 import { measureOverload } from './groups/overload.ts';
+import { measureProxies } from './groups/proxies.ts';
 import { FIRST_SWAPS, measureRefresh } from './groups/refresh.ts';
 import { measureRequests } from './groups/requests.ts';
 import { measureScale } from './groups/scale.ts';
@@ -29,6 +30,7 @@ const GROUPS = {
   compression: ['requests a second of compressed pages, response times of others', measureCompression],
   overload: ['goodput and response times beyond the capacity', measureOverload],
   threads: ['throughput of a second thread, and memory of each', measureThreads],
+  proxies: ['requests a second through proxies, and of two replicas', measureProxies],
   scale: ['response time of each kind of query at two sizes', measureScale],
   build: ['a build from changes, compared with one of all records', measureBuild],
   load: ['load time and memory of a large snapshot', measureLoad],

@@ -24,7 +24,7 @@ function inspect(file: string, { json }: { json?: true }): void {
   const { snapshotId, producedAt, permits, organizations } = onFile(file, () => inspectSnapshot(file));
   const history = onFile(file, () => readHistory(file));
   const need = memoryNeed(organizations);
-  const memory = { dataBytes: need.held, loadBytes: need.peak, plannedBytes: plannedMemory(need) };
+  const memory = { dataBytes: need.held, loadBytes: need.peak, plannedBytes: plannedMemory([need]) };
   const described = organizations.map(({ organizationId, name, runs }) => ({
     organizationId,
     name,

@@ -4,7 +4,7 @@ import { Random } from '../../scripts/sample/random.ts';
 import { needs } from '../support/components.ts';
 import { byDepth } from '../support/depth.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
-import { type Built, buildSuccession, Machine } from './fleet.ts';
+import { type Built, buildSuccession, Machine } from './machine.ts';
 
 const STEPS = byDepth({ short: 30, deep: 150 });
 /** Longer than a push or a pull of a small file. */

@@ -18,7 +18,7 @@ import { eventually } from '../support/eventually.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { freePort } from '../support/serve.ts';
 import { folderForAll, folderForEach } from '../support/temporary-folder.ts';
-import { type Built, buildSuccession, Machine, PROGRAMS } from './fleet.ts';
+import { type Built, buildSuccession, Machine, PROGRAMS } from './machine.ts';
 
 /** Shell commands that damage the file `$0`. */
 const DAMAGES = [

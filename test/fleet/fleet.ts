@@ -1,120 +1,199 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { type Ended, INHERITED, ROOT } from '../support/command.ts';
-import { build, digestsOf, writeImport } from '../support/import-folder.ts';
-import { readSnapshot } from '../support/read-snapshot.ts';
-import type { Environment } from '../support/replica-under-test.ts';
-import { smallImport } from '../support/small-import.ts';
+import { Proxy, type ProxyProgram, type Upstream } from '../../scripts/bench/servers/proxy.ts';
+import { eventually } from '../support/eventually.ts';
+import { times } from '../support/records.ts';
+import { type Answer, type Environment, ReplicaUnderTest } from '../support/replica-under-test.ts';
+import { freePort } from '../support/serve.ts';
 import type { InFolder } from '../support/temporary-folder.ts';
+import { FleetClient } from './fleet-client.ts';
 
-export const PROGRAMS = join(ROOT, 'deploy/distribute');
+export const HOST = 'tickets.example.org';
 
-/** Commands of the programs that run a disturbance first. */
-const DISTURBED = ['cp', 'mv', 'rclone', 'sync', 'zstd'];
-const WRAPPER = '#!/bin/sh\neval "$DISTURBANCE"\nunset DISTURBANCE\nPATH=${PATH#*:} exec "${0##*/}" "$@"\n';
-
-export interface Built {
-  readonly file: string;
-  readonly id: string;
-  /** The digests of all lists. */
-  readonly content: string;
-}
-
-/** Builds snapshots of `north` with these numbers of tickets, each a successor of the one before it. */
-export async function buildSuccession(inFolder: InFolder, ticketCounts: readonly number[]): Promise<Built[]> {
-  const built: Built[] = [];
-  for (const [n, count] of ticketCounts.entries()) {
-    const all = smallImport(['north']);
-    const tickets = all.tickets.slice(0, count).map((ticket) => ({ ...ticket, offerName: `offer ${n}` }));
-    writeImport(inFolder('import'), { ...all, tickets });
-    const file = inFolder(`snapshot-${n}.sqlite`);
-    const producedAt = new Date(Date.UTC(2026, 0, 1 + n));
-    await build(inFolder('import'), file, { producedAt, previous: built.at(-1)?.file });
-    built.push({ file, id: inspectSnapshot(file).snapshotId, content: contentOf(file) });
-  }
-  return built;
-}
-
-/** Checks a snapshot file as the loader does. Returns the digests of its lists. */
-function contentOf(file: string): string {
-  return JSON.stringify(digestsOf(readSnapshot(file)));
-}
-
-/** A machine that pushes to a store, or pulls from it, by the programs of deploy/distribute. */
-export class Machine {
+/** A replica of a fleet, whose ports and folder stay when it ends and starts again. */
+export class Member implements Upstream {
+  readonly id: number;
+  readonly port: number;
+  readonly adminPort: number;
+  /** Its folder, with `snapshots`. */
   readonly inFolder: InFolder;
-  readonly environment: Environment;
+  readonly #environment: Environment;
+  #process: ReplicaUnderTest | undefined;
 
-  constructor(folder: string, store: string, environment: Environment = {}) {
-    this.inFolder = (name) => join(folder, name);
-    for (const name of ['state', 'snapshots', 'bin']) mkdirSync(this.inFolder(name), { recursive: true });
-    for (const name of DISTURBED) writeFileSync(this.inFolder(`bin/${name}`), WRAPPER, { mode: 0o755 });
-    this.environment = {
-      STORE: store,
-      STATE_DIR: this.inFolder('state'),
-      SNAPSHOT_DIR: this.inFolder('snapshots'),
-      KEYS_FILE: this.inFolder('keys.sqlite'),
-      METRICS_FILE: this.inFolder('pull.prom'),
-      RCLONE_CONFIG: '/dev/null',
-      ...environment,
-    };
+  constructor(upstream: Upstream, inFolder: InFolder, environment: Environment) {
+    this.id = upstream.id;
+    this.port = upstream.port;
+    this.adminPort = upstream.adminPort;
+    this.inFolder = inFolder;
+    this.#environment = environment;
+    mkdirSync(inFolder('snapshots'), { recursive: true });
   }
 
-  /**
-   * Starts `push` or `pull` in a process group of its own.
-   * @param disturbance shell code that runs before each command of `DISTURBED`, whose arguments are `$*`
-   * @param environment may have FILE_BLOCKS, a limit of the size of files in blocks of 512 bytes
-   */
-  start(line: string, disturbance = '', environment: Environment = {}) {
-    const all = { ...INHERITED, ...this.environment, ...environment };
-    const PATH = `${this.inFolder('bin')}:${all['PATH'] ?? ''}`;
-    // Without the signal, a write beyond the limit fails as on a full disk.
-    const limit = `trap '' XFSZ; ulimit -f "\${FILE_BLOCKS:-unlimited}"`;
-    const program = spawn('sh', ['-c', `${limit}; exec ${PROGRAMS}/${line}`], {
-      cwd: this.inFolder(''),
-      detached: true,
-      env: disturbance === '' ? all : { ...all, PATH, DISTURBANCE: disturbance },
-      stdio: ['ignore', 'pipe', 'pipe'],
+  /** Starts a process, and waits until a snapshot and keys are live. */
+  async start(): Promise<void> {
+    this.#process = await ReplicaUnderTest.startReady(this.inFolder, {
+      PORT: String(this.port),
+      ADMIN_PORT: String(this.adminPort),
+      TRUST_PROXY: 'loopback',
+      PUBLIC_BASE_URL: `https://${HOST}`,
+      ...this.#environment,
     });
-    const output = Promise.all([once(program, 'close'), text(program.stdout), text(program.stderr)]);
-    const ended = output.then(([, stdout, stderr]): Ended => {
-      return { code: program.exitCode, signal: program.signalCode, stdout, stderr };
-    });
-    const kill = () => {
-      const { pid } = program;
-      if (pid !== undefined && program.exitCode === null) process.kill(-pid, 'SIGKILL');
+  }
+
+  /** The process that was started last. */
+  get process(): ReplicaUnderTest {
+    if (this.#process === undefined) throw new Error(`replica ${this.id} was not started`);
+    return this.#process;
+  }
+
+  /** Ends the process by a signal. */
+  async end(signal: NodeJS.Signals): Promise<void> {
+    this.#process?.signal(signal);
+    await this.#process?.ended;
+  }
+}
+
+interface FleetOptions {
+  readonly program: ProxyProgram;
+  /** Numbers of replicas of each shard. Ids count over all shards. */
+  readonly shards: readonly number[];
+  readonly inFolder: InFolder;
+  /** Of every replica, besides the keys file `keys.sqlite` of the folder. */
+  readonly environment?: Environment;
+  /** Places the first snapshots of a replica in its folder. */
+  readonly place: (inFolder: InFolder, id: number) => void;
+}
+
+/** Replicas in processes of their own, behind a proxy with TLS. */
+export class Fleet implements AsyncDisposable {
+  readonly members: readonly Member[];
+  readonly shards: readonly (readonly Member[])[];
+  readonly proxy: Proxy;
+  /** A client of the proxy, with connections that stay open. */
+  readonly client: FleetClient;
+  readonly #certificate: string;
+
+  private constructor(shards: readonly (readonly Member[])[], proxy: Proxy, certificate: string) {
+    this.shards = shards;
+    this.members = shards.flat();
+    this.proxy = proxy;
+    this.#certificate = certificate;
+    this.client = this.newClient();
+  }
+
+  static async start({ program, shards, inFolder, environment = {}, place }: FleetOptions): Promise<Fleet> {
+    let id = 0;
+    const newMember = async () => {
+      const upstream = { id: ++id, port: await freePort(), adminPort: await freePort() };
+      const inOwn = (name: string) => inFolder(`replica-${upstream.id}/${name}`);
+      const member = new Member(upstream, inOwn, { KEYS_FILE: inFolder('keys.sqlite'), ...environment });
+      place(inOwn, upstream.id);
+      return member;
     };
-    return { ended, kill };
+    const members: Member[][] = [];
+    for (const count of shards) members.push(await Array.fromAsync({ length: count }, newMember));
+    const tls = makeCertificate(inFolder);
+    try {
+      await Promise.all(members.flat().map((member) => member.start()));
+      const proxy = await Proxy.start(program, { folder: inFolder('proxy'), shards: members, tls });
+      return new Fleet(members, proxy, readFileSync(tls.certificate, 'utf8'));
+    } catch (error) {
+      await Promise.all(members.flat().map((member) => member.end('SIGKILL')));
+      throw error;
+    }
   }
 
-  /** Runs a program that succeeds, by default without a warning. Returns its standard output. */
-  async outputOf(line: string, warning = /^$/): Promise<string> {
-    const { code, stdout, stderr } = await this.start(line).ended;
-    expect(code, stderr).to.equal(0);
-    expect(stderr, line).to.match(warning);
-    return stdout;
+  /** Returns a client of its own, from an address in 127.0.0.0/8. */
+  newClient(address = '127.0.0.1'): FleetClient {
+    return new FleetClient({ port: this.proxy.port, host: HOST, address, certificate: this.#certificate });
   }
 
-  /** Runs a program that fails. Returns the line that it prints. */
-  async failureOf(line: string, environment: Environment = {}): Promise<string> {
-    const { code, stderr } = await this.start(line, '', environment).ended;
-    expect(code, stderr).to.equal(1);
-    expect(stderr, line).to.match(/^[^\n]+\n$/);
-    return stderr;
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.client.close();
+    await this.proxy[Symbol.asyncDispose]();
+    await Promise.all(this.members.map((member) => member.end('SIGKILL')));
   }
+}
 
-  /** Returns which of the snapshots is published, and checks its content; undefined if there is none. */
-  publishedOf(pushed: readonly Built[]): Built | undefined {
-    const file = this.inFolder('snapshots/main.sqlite');
-    if (!existsSync(file)) return undefined;
-    const { snapshotId } = inspectSnapshot(file);
-    const found = pushed.find(({ id }) => id === snapshotId) ?? expect.fail(`${snapshotId} was not pushed`);
-    expect(contentOf(file)).to.equal(found.content);
-    return found;
+/** Makes a certificate of `HOST` that signs itself. */
+function makeCertificate(inFolder: InFolder) {
+  const [certificate, key, both] = ['certificate', 'key', 'both'].map((name) => inFolder(`${name}.pem`));
+  execFileSync(
+    'openssl',
+    [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
+      ...[
+        '-subj',
+        `/CN=${HOST}`,
+        '-addext',
+        `subjectAltName=DNS:${HOST}`,
+        '-keyout',
+        key,
+        '-out',
+        certificate,
+      ],
+    ],
+    { stdio: 'ignore' },
+  );
+  writeFileSync(both, readFileSync(certificate, 'utf8') + readFileSync(key, 'utf8'));
+  return { certificate, key, both };
+}
+
+/** The tickets of an organization, and a credential of it. */
+interface Walked {
+  readonly credential: string;
+  readonly tickets: number;
+}
+
+const WALKERS = 12;
+const PER_PAGE = 25;
+
+/**
+ * Lets patient clients read all tickets of organizations page by page, one walk after the other, during `work`. Expects
+ * every request to be answered with 200, and each ticket once in a walk.
+ * @param work gets a function that waits for further walks
+ * @returns the numbers of requests that were repeated, by reason
+ */
+export async function whileWalking(
+  fleet: Fleet,
+  organizations: readonly Walked[],
+  work: (walks: (count: number) => Promise<void>) => Promise<void>,
+): Promise<FleetClient['repeats']> {
+  // A proxy limits the requests of an address.
+  const clients = times(WALKERS, (i) => fleet.newClient(`127.0.4.${i + 1}`));
+  let walks = 0;
+  let isOver = false;
+  const walkers = clients.map(async (client, i) => {
+    for (let n = i; !isOver; n += WALKERS, walks++)
+      await walk(client, organizations[n % organizations.length]);
+  });
+  const all = Promise.all(walkers);
+  const further = (count: number) => {
+    const target = walks + count;
+    return eventually(() => isOver || walks >= target);
+  };
+  try {
+    await Promise.race([all, work(further)]);
+  } finally {
+    isOver = true;
   }
+  await all;
+  for (const client of clients) client.close();
+  const sum = (reason: 'broken' | 'later') => clients.reduce((total, one) => total + one.repeats[reason], 0);
+  return { broken: sum('broken'), later: sum('later') };
+}
+
+async function walk(client: FleetClient, { credential, tickets }: Walked): Promise<void> {
+  const ids: string[] = [];
+  let next: string | null = `/v1/tickets?perPage=${PER_PAGE}`;
+  while (next !== null) {
+    const answer: Answer = await client.persist(next, credential);
+    expect(answer.status, answer.text).to.equal(200);
+    const page = JSON.parse(answer.text) as { items: { ticketId: string }[]; nextPage: string | null };
+    ids.push(...page.items.map(({ ticketId }) => ticketId));
+    next = page.nextPage;
+  }
+  expect(ids).to.have.length(tickets);
+  expect(new Set(ids).size).to.equal(tickets);
 }

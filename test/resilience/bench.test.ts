@@ -12,7 +12,15 @@ const TINY = [
   ...['--rounds', '1', '--seconds', '0.1', '--swaps', '4', '--json'],
 ];
 const ALL_OTHERS = [
-  ...['requests', 'requests --against . --only one', 'changes', 'compression', 'overload', 'threads'],
+  ...[
+    'requests',
+    'requests --against . --only one',
+    'changes',
+    'compression',
+    'overload',
+    'threads',
+    'proxies',
+  ],
   ...['build load start', 'refresh', 'scale'],
 ];
 

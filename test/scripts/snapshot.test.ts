@@ -311,7 +311,7 @@ describe('npm run snapshot', () => {
       const records = { events: 4, sessions: 10, tickets: 60, orders: 9, offers: 5 };
       expect({ ...inspected, ...figures }).to.deep.equal({
         ...described(file),
-        memory: { dataBytes: need.held, loadBytes: need.peak, plannedBytes: plannedMemory(need) },
+        memory: { dataBytes: need.held, loadBytes: need.peak, plannedBytes: plannedMemory([need]) },
         permits: [],
         history: {
           snapshots: 0,

@@ -5,7 +5,9 @@ import { ROOT } from './command.ts';
 const COMPONENTS = {
   curl: { command: 'curl --version', debian: 'curl' },
   'Go 1.25': { command: 'GOTOOLCHAIN=local go list -C test/clients/programs/go -m', debian: 'golang-go' },
+  haproxy: { command: 'haproxy -v', debian: 'haproxy' },
   nginx: { command: 'nginx -v', debian: 'nginx-light' },
+  openssl: { command: 'openssl version', debian: 'openssl' },
   'PostgreSQL 15': {
     command: 'psql --version && /usr/lib/postgresql/15/bin/postgres --version',
     debian: 'postgresql-15',

@@ -41,6 +41,7 @@ interface LogLine {
 
 /** A replica in its own process as an operator runs it, with every check enabled and the probe loaded. */
 export class Replica extends ServerProcess {
+  readonly keysFile: string;
   adminPort = 0;
   /** Load time of the live snapshot according to the log, in milliseconds. */
   loadMs = NaN;
@@ -73,6 +74,7 @@ export class Replica extends ServerProcess {
         ...environment,
       },
     });
+    this.keysFile = keysFile;
     this.#snapshots = snapshots;
     this.#snapshotDir = snapshotDir;
     this.#log = openSync(output, 'r');

@@ -41,6 +41,7 @@ interface MemoryNeed {
   readonly held: number;
   /** Maximum growth of the process during the load, `held` included. */
   readonly peak: number;
+  readonly organizations: number;
 }
 
 // For each record: its offset (8), up to four slots of the id index (16), and its row (4) and instant (8) among the
@@ -90,7 +91,7 @@ export function memoryNeed(organizations: readonly ManifestOrganization[]): Memo
   const loader = LOADER_BYTES + Math.min(held, UNCOLLECTED_BYTES);
   const lists = Math.max(largest * BUILDING_BYTES, mostDeletions * DELETION_BUILDING_BYTES);
   const building = organizations.length * ORGANIZATION_BYTES + lists;
-  return { held, peak: held + loader + building };
+  return { held, peak: held + loader + building, organizations: organizations.length };
 }
 
 function indexBytes(layout: CollectionLayout): number {
@@ -101,6 +102,7 @@ function indexBytes(layout: CollectionLayout): number {
 
 const PROCESS_BYTES = 160 * MEGABYTE; // code, heap and buffers with one worker: 150 MB were measured
 const WORKER_BYTES = 48 * MEGABYTE; // heap and buffers of each further worker: 45 MB were measured
+const SECTIONS = 5; // of an organization
 const SECTION_BYTES = 16 * 1024; // the objects around a section's buffers, in each thread: 10 kB were measured
 
 /** Computes the memory that sections hold with a number of workers. */
@@ -119,13 +121,19 @@ export function bytesInUse(stored: number, threads: number): number {
   return PROCESS_BYTES + (threads - 1) * WORKER_BYTES + stored;
 }
 
-/** Computes the memory to load a snapshot in addition to a live and a retained one of its size, with one worker. */
-export function plannedMemory({ held, peak }: MemoryNeed): number {
-  return bytesInUse(2 * held, 1) + peak;
+/** Computes the memory to load the largest of some snapshots in addition to a live and a retained one of each. */
+export function plannedMemory(needs: readonly MemoryNeed[], threads = 1): number {
+  const sum = (of: 'held' | 'organizations') => needs.reduce((total, need) => total + need[of], 0);
+  const stored = sum('held') + threads * sum('organizations') * SECTIONS * SECTION_BYTES;
+  return bytesInUse(2 * stored, threads) + Math.max(...needs.map(({ peak }) => peak));
 }
 
 /** Refuses a snapshot that does not fit in addition to the memory in use. */
-export function checkMemory(need: MemoryNeed, inUse: number, limit: MemoryLimit): void {
+export function checkMemory(
+  need: Pick<MemoryNeed, 'held' | 'peak'>,
+  inUse: number,
+  limit: MemoryLimit,
+): void {
   const missing = inUse + need.peak - limit.bytes;
   if (missing <= 0) return;
   const { name, remedy } = SOURCES[limit.source];

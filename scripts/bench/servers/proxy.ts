@@ -1,0 +1,207 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** The programs with a configuration in deploy/, each with its files and signals. */
+const PROGRAMS = {
+  nginx: {
+    configuration: 'nginx/foyer.conf',
+    map: 'nginx/foyer.map',
+    listen: /(?<=listen )443/g,
+    tls: / ssl http2/g,
+    shard: /^upstream shard-1 \{[^]*?^\}\n/m,
+    arguments: (file: string) => ['-c', file],
+    reload: 'SIGHUP',
+  },
+  haproxy: {
+    configuration: 'haproxy/haproxy.cfg',
+    map: 'haproxy/foyer.map',
+    listen: /(?<=bind ):::443 v4v6/g,
+    tls: / ssl crt .*/g,
+    shard: /^backend shard-1\n[^]*/m,
+    arguments: (file: string) => ['-W', '-f', file],
+    reload: 'SIGUSR2',
+  },
+} as const;
+
+export type ProxyProgram = keyof typeof PROGRAMS;
+
+/** A replica behind a proxy. Its id stays when others are removed. */
+export interface Upstream {
+  readonly id: number;
+  readonly port: number;
+  readonly adminPort: number;
+}
+
+export interface ProxyOptions {
+  /** Folder of the process, which is created. */
+  readonly folder: string;
+  /** The replicas of each shard. The first shard is that of organizations that the map does not contain. */
+  readonly shards: readonly (readonly Upstream[])[];
+  /** Files in PEM: certificate, key, and both. Without them, the proxy speaks HTTP/1.1 without TLS. */
+  readonly tls?: Readonly<Record<'certificate' | 'key' | 'both', string>>;
+  /** Further texts of the configuration to replace. */
+  readonly edits?: Readonly<Record<string, string>>;
+}
+
+const POLL_MS = 10;
+const RESEND_MS = 500;
+const DEPLOY = new URL('../../../deploy/', import.meta.url);
+
+/** A proxy with the configuration of deploy/, in which only ports, replicas, folders and certificates are replaced. */
+export class Proxy implements AsyncDisposable {
+  /** File of the shards of organizations, which a reload reads again. */
+  readonly map: string;
+  readonly port: number;
+  readonly #program: ProxyProgram;
+  readonly #options: ProxyOptions;
+  readonly #process: ChildProcess;
+
+  private constructor(program: ProxyProgram, port: number, options: ProxyOptions) {
+    const { folder } = options;
+    this.port = port;
+    this.#program = program;
+    this.#options = options;
+    mkdirSync(folder, { recursive: true });
+    this.map = join(folder, 'foyer.map');
+    writeFileSync(this.map, readFileSync(new URL(PROGRAMS[program].map, DEPLOY)));
+    const file = this.#writeConfiguration(options.shards);
+    // A terminal sends Ctrl-C to the whole process group.
+    const stdio = ['ignore', 'ignore', 'pipe'] as const;
+    this.#process = spawn(program, PROGRAMS[program].arguments(file), { stdio: [...stdio], detached: true });
+  }
+
+  /** Starts a proxy, and waits until it accepts connections. */
+  static async start(program: ProxyProgram, options: ProxyOptions): Promise<Proxy> {
+    const proxy = new Proxy(program, await freePort(), options);
+    let output = '';
+    proxy.#process.stderr?.setEncoding('utf8').on('data', (text: string) => (output += text));
+    const failed = once(proxy.#process, 'exit').then(() => {
+      throw new Error(`${program} ended: ${output}`);
+    });
+    failed.catch(() => undefined);
+    while (!(await Promise.race([accepts(proxy.port), failed]))) await delay(POLL_MS);
+    return proxy;
+  }
+
+  /**
+   * Reloads the configuration and the map, with other replicas if given. Returns when the processes with the earlier ones
+   * have ended, which they do when their connections have.
+   */
+  async reload(shards = this.#options.shards): Promise<void> {
+    const { pid } = this.#process;
+    const earlier = new Set(childrenOf(pid));
+    this.#writeConfiguration(shards);
+    // HAProxy loses a signal at the end of its start.
+    for (let ms = 0; childrenOf(pid).every((child) => earlier.has(child)); ms += POLL_MS) {
+      if (ms % RESEND_MS === 0) this.#process.kill(PROGRAMS[this.#program].reload);
+      await delay(POLL_MS);
+    }
+    while (childrenOf(pid).some((child) => earlier.has(child))) await delay(POLL_MS);
+  }
+
+  /** Returns the processor time of its processes, in milliseconds. */
+  processorMs(): number {
+    const { pid } = this.#process;
+    const all = [String(pid), ...childrenOf(pid)];
+    return all.reduce((sum, one) => sum + processorTicks(one), 0) * (1000 / TICKS_PER_SECOND);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
+    const exited = once(this.#process, 'exit');
+    this.#process.kill('SIGTERM');
+    await exited;
+  }
+
+  #writeConfiguration(shards: ProxyOptions['shards']): string {
+    const { configuration, listen, shard } = PROGRAMS[this.#program];
+    const { folder, tls, edits = {} } = this.#options;
+    let text = readFileSync(new URL(configuration, DEPLOY), 'utf8');
+    const replace = (pattern: RegExp | string, by: (found: string) => string) => {
+      const replaced = text.replace(pattern, by);
+      if (replaced === text) throw new Error(`${configuration} has no ${String(pattern)}`);
+      text = replaced;
+    };
+    replace(listen, () => `127.0.0.1:${this.port}`);
+    if (tls === undefined) replace(PROGRAMS[this.#program].tls, () => '');
+    replace(shard, (block) => shards.map((replicas, i) => shardOf(block, i + 1, replicas)).join('\n'));
+    replace(/\/etc\/\w+\/foyer\.map/, () => this.map);
+    for (const [given, by] of Object.entries(edits)) replace(given, () => by);
+    if (this.#program === 'nginx') {
+      replace(/^ *ssl_certificate .*$/m, (line) =>
+        tls === undefined ? '' : line.replace(/\/.*(?=;)/, tls.certificate),
+      );
+      replace(/^ *ssl_certificate_key .*$/m, (line) =>
+        tls === undefined ? '' : line.replace(/\/.*(?=;)/, tls.key),
+      );
+      text = text.replaceAll('/var/log/nginx', folder);
+      const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+        (name) => `${name}_temp_path ${join(folder, name)};`,
+      );
+      text = `daemon off; pid ${join(folder, 'pid')}; error_log stderr emerg; worker_processes 2;\nevents { worker_connections 4096; }\nhttp {\n${paths.join('\n')}\n${text}}\n`;
+    } else {
+      if (tls !== undefined) replace(/\/etc\/haproxy\/foyer\.pem/g, () => tls.both);
+      replace('/run/haproxy', () => folder);
+      // Only root may change them.
+      if (process.getuid?.() !== 0) replace(/^ *user .*\n *group .*\n *chroot .*\n/m, () => '');
+    }
+    const file = join(folder, 'configuration');
+    writeFileSync(file, text);
+    return file;
+  }
+}
+
+/** Unit of processor times in /proc, on every Linux. */
+const TICKS_PER_SECOND = 100;
+
+function childrenOf(pid: number | undefined): string[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+}
+
+function processorTicks(pid: string): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name of the program, in brackets, may contain spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+/** Returns the block of a shard: that of the first one, with a line for each replica. */
+function shardOf(block: string, number: number, replicas: readonly Upstream[]): string {
+  return block.replaceAll('shard-1', `shard-${number}`).replace(/^ *server .*\n/m, (line) =>
+    replicas
+      .map(({ id, port, adminPort }) =>
+        line
+          .replace('replica-1', `replica-${id}`)
+          .replace(/\bid 1\b/, `id ${id}`)
+          .replace(/:\d+/, `:${port}`)
+          .replace(/port \d+/, `port ${adminPort}`),
+      )
+      .join(''),
+  );
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  return new Promise((resolve) => {
+    socket.on('connect', () => {
+      resolve(true);
+      socket.destroy();
+    });
+    socket.on('error', () => {
+      resolve(false);
+    });
+  });
+}

@@ -1,0 +1,158 @@
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { memoryNeed, plannedMemory } from '../../src/snapshot/admission/memory.ts';
+import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { JSON_OPTION, printJson, Refused, wholeNumber } from '../run-command.ts';
+import { left, right, table } from '../terminal/table.ts';
+import { count, size } from '../terminal/units.ts';
+import { onFile } from './snapshot-file.ts';
+
+/** The maps from organizations to shards that the configurations in deploy/ read. */
+const HAPROXY_MAP = 'haproxy.map';
+const NGINX_MAP = 'nginx.map';
+const UNITS: Readonly<Record<string, number>> = { M: 1e6, G: 1e9, T: 1e12 };
+
+interface PlanChoices {
+  readonly memory: number;
+  readonly threads: number;
+  readonly output?: string;
+  readonly json?: true;
+}
+
+interface PlannedFile {
+  readonly file: string;
+  readonly need: ReturnType<typeof memoryNeed>;
+  readonly ids: readonly string[];
+  /** Shard of its first organization with an entry in the earlier map. */
+  readonly earlier: number | undefined;
+}
+
+export function addPlan(program: Command): void {
+  program
+    .command('plan')
+    .description('Distributes snapshot files over machines by their memory, and writes the maps of proxies.')
+    .argument('<file...>', 'snapshot files: all of a fleet')
+    .requiredOption('--memory <size>', 'memory of the process on a machine, such as 16G (10^9 bytes)', bytes)
+    .option('--threads <n>', 'threads that answer requests on a machine', wholeNumber(1, 256), 1)
+    .option(
+      '--output <dir>',
+      `folder for ${HAPROXY_MAP} and ${NGINX_MAP}; an earlier ${HAPROXY_MAP} in it keeps files in place`,
+    )
+    .option(...JSON_OPTION)
+    .action(plan);
+}
+
+function bytes(text: string): number {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)([MGT])$/.exec(text) ?? [];
+  if (Number(number) > 0) return Number(number) * UNITS[unit];
+  throw new InvalidArgumentError('It must be a number with M, G or T, such as 16G.');
+}
+
+function plan(paths: readonly string[], { memory, threads, output, json }: PlanChoices): void {
+  if (output !== undefined && !(existsSync(output) && statSync(output).isDirectory()))
+    throw new Refused(`${output}: no such folder for the output`);
+  const earlier = output === undefined ? new Map<string, number>() : readMap(join(output, HAPROXY_MAP));
+  const fileOf = new Map<string, string>();
+  const files = paths.map((file): PlannedFile => {
+    const { organizations } = onFile(file, () => inspectSnapshot(file));
+    const ids = organizations.map(({ organizationId }) => organizationId);
+    for (const id of ids) {
+      const other = fileOf.get(id);
+      if (other !== undefined) throw new Refused(`${file}: organization ${id} is also in ${other}`, { file });
+      fileOf.set(id, file);
+    }
+    const [shard] = ids.flatMap((id) => earlier.get(id) ?? []);
+    return { file, need: memoryNeed(organizations), ids, earlier: shard };
+  });
+  const neededBy = (some: readonly PlannedFile[]) =>
+    plannedMemory(
+      some.map(({ need }) => need),
+      threads,
+    );
+  for (const one of files) {
+    const needed = neededBy([one]);
+    if (needed <= memory) continue;
+    const message = `${one.file}: needs ${size(needed)} of memory, more than the ${size(memory)} of a machine; divide its organizations among several files`;
+    throw new Refused(message, { file: one.file, neededBytes: needed });
+  }
+
+  const shards = distribute(files, (some) => neededBy(some) <= memory);
+  if (output !== undefined) writeMaps(output, shards);
+  const described = shards.map(({ shard, planned }) => {
+    const needed = neededBy(planned);
+    const files = planned.map(({ file, need, ids, earlier }) => ({
+      file,
+      dataBytes: need.held,
+      organizations: ids.length,
+      movedFrom: earlier === shard ? null : (earlier ?? null),
+    }));
+    return { shard, neededBytes: needed, leftBytes: memory - needed, files };
+  });
+  const missing = [...earlier.keys()].filter((id) => !fileOf.has(id));
+  if (json) {
+    printJson({ memoryBytes: memory, shards: described, missing });
+    return;
+  }
+  const columns = [right('SHARD'), ...['NEEDED', 'LEFT', 'DATA', 'ORGANIZATIONS'].map(right), left('FILE')];
+  const rows = described.flatMap(({ shard, neededBytes, leftBytes, files }) =>
+    files.map(({ file, dataBytes, organizations }, i) => [
+      ...(i === 0 ? [String(shard), size(neededBytes), size(leftBytes)] : ['', '', '']),
+      ...[size(dataBytes), count(organizations), file],
+    ]),
+  );
+  console.log(table(columns, rows));
+  for (const { shard, files } of described)
+    for (const { file, movedFrom } of files)
+      if (movedFrom !== null) console.error(`warning: ${file} moves from shard ${movedFrom} to ${shard}`);
+  if (missing.length > 0)
+    console.error(
+      `warning: of the earlier map, no file has ${missing[0]} (organizations: ${missing.length})`,
+    );
+}
+
+/**
+ * Distributes files over shards, which are numbered from 1. A file stays on its earlier shard if the larger ones that
+ * stay leave room. All others go, largest first, to the first shard with room. The order of the files does not matter.
+ */
+function distribute(files: readonly PlannedFile[], fits: (planned: readonly PlannedFile[]) => boolean) {
+  const shards = new Map<number, readonly PlannedFile[]>();
+  const isPlaced = (file: PlannedFile, shard: number): boolean => {
+    const planned = [...(shards.get(shard) ?? []), file];
+    if (fits(planned)) shards.set(shard, planned);
+    return shards.get(shard) === planned;
+  };
+  const largestFirst = files.toSorted((a, b) => b.need.held - a.need.held || (a.file < b.file ? -1 : 1));
+  const others = largestFirst.filter((file) => file.earlier === undefined || !isPlaced(file, file.earlier));
+  for (const file of others) for (let shard = 1; !isPlaced(file, shard); shard++);
+  return Array.from(shards, ([shard, planned]) => ({ shard, planned })).sort((a, b) => a.shard - b.shard);
+}
+
+/** Reads the shard of each organization from a map of HAProxy; none if the file is absent. */
+function readMap(path: string): Map<string, number> {
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  return new Map(
+    Array.from(text.matchAll(/^o:(\S+) shard-(\d+)$/gm), ([, id, shard]) => [id, Number(shard)]),
+  );
+}
+
+function writeMaps(folder: string, shards: ReturnType<typeof distribute>): void {
+  const entries = shards
+    .flatMap(({ shard, planned }) => planned.flatMap(({ ids }) => ids.map((id) => ({ id, shard }))))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+  // nginx compares texts without regard to case, and regular expressions with it.
+  const spellings = Map.groupBy(entries, ({ id }) => id.toLowerCase());
+  const nginxKey = (id: string) =>
+    spellings.get(id.toLowerCase())?.length === 1 ? `o:${id}` : `~^o:${id.replace(/\W/g, '\\$&')}$`;
+  const maps = {
+    [HAPROXY_MAP]: entries.map(({ id, shard }) => `o:${id} shard-${shard}\n`),
+    [NGINX_MAP]: entries.map(
+      ({ id, shard }) => `"${nginxKey(id).replace(/["\\]/g, '\\$&')}" shard-${shard};\n`,
+    ),
+  };
+  for (const [name, lines] of Object.entries(maps)) {
+    const draft = join(folder, `.${name}.draft`);
+    writeFileSync(draft, lines.join(''));
+    renameSync(draft, join(folder, name));
+  }
+}

@@ -1,0 +1,316 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { alteredCopy, asSnapshot, snapshotIdOf } from '../support/altered-snapshot.ts';
+import { needs } from '../support/components.ts';
+import { eventually } from '../support/eventually.ts';
+import { build, writeImport } from '../support/import-folder.ts';
+import { inOrganization, minimalTicket, times } from '../support/records.ts';
+import { type Answer, newCredential } from '../support/replica-under-test.ts';
+import { freePort } from '../support/serve.ts';
+import { smallImport } from '../support/small-import.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { Fleet, HOST, type Member, whileWalking } from './fleet.ts';
+import { type FleetClient, getByHttp2 } from './fleet-client.ts';
+
+const REPLICAS = 3;
+const ORGANIZATIONS = times(60, (i) => `org-${i}`);
+/** Tickets of each organization. */
+const TICKETS = 60;
+/** An organization whose tickets have some 24 MB: more than the buffers of connections hold. */
+const LARGE = 'large';
+const LARGE_TICKETS = 6000;
+const RATE_LIMIT = 3000;
+const REFUSALS = 5;
+const TOO_MANY = 'Too many requests from this address';
+
+/** In the configuration of HAProxy, since 3.2. */
+const HAPROXY_HAS_HTTP2 = !/version (2|3\.[01])\./.test(
+  spawnSync('haproxy', ['-v'], { encoding: 'utf8' }).stdout,
+);
+
+/** `flood` requests without a credential exceed the limit. A proxy without health checks uses replicas that load. */
+for (const { program, hasHttp2, flood, hasChecks } of [
+  { program: 'nginx', hasHttp2: true, flood: 200, hasChecks: false },
+  { program: 'haproxy', hasHttp2: HAPROXY_HAS_HTTP2, flood: 500, hasChecks: true },
+] as const) {
+  describe(`Replicas behind ${program}`, () => {
+    needs(program);
+    needs('openssl');
+    const inFolder = folderForAll();
+    const credentials = new Map<string, string>();
+    let otherKey = '';
+    let fleet: Fleet;
+    let client: FleetClient;
+
+    before(async () => {
+      const { tickets, ...others } = smallImport([...ORGANIZATIONS, LARGE]);
+      const name = 'x'.repeat(4000);
+      const large = times(LARGE_TICKETS, (i) => minimalTicket(`tkt_${i}`, { offerName: name }));
+      const ofOthers = tickets.filter(({ organizationId }) => organizationId !== LARGE);
+      writeImport(inFolder('import'), {
+        ...others,
+        tickets: [...ofOthers, ...large.map(inOrganization(LARGE))],
+      });
+      await build(inFolder('import'), inFolder('built'));
+      for (const id of [...ORGANIZATIONS, LARGE]) credentials.set(id, newCredential(inFolder, id));
+      otherKey = newCredential(inFolder, ORGANIZATIONS[0]);
+      fleet = await Fleet.start({
+        program,
+        shards: [REPLICAS],
+        inFolder,
+        environment: { RATE_LIMIT_PER_MINUTE: String(RATE_LIMIT), REFUSALS_PER_MINUTE: String(REFUSALS) },
+        // The same content, and the id of the snapshot tells the replica.
+        place: (inOwn, id) =>
+          void alteredCopy(inFolder('built'), inOwn('snapshots/all.sqlite'), asSnapshot(id)),
+      });
+      ({ client } = fleet);
+    });
+
+    after(async () => {
+      await fleet[Symbol.asyncDispose]();
+    });
+
+    const credentialOf = (organization: string) => credentials.get(organization) ?? '';
+    const ask = (organization: string, from = client) =>
+      from.get('/v1/tickets?perPage=1', credentialOf(organization));
+
+    /** Returns the replica that each organization has with new connections. */
+    async function routes(organizations: readonly string[] = ORGANIZATIONS): Promise<Map<string, number>> {
+      const fresh = fleet.newClient('127.0.0.7');
+      const found = new Map<string, number>();
+      for (const id of organizations)
+        found.set(id, replicaOf(await fresh.persist('/v1/tickets?perPage=1', credentialOf(id))));
+      fresh.close();
+      return found;
+    }
+
+    async function memberOf(organization: string): Promise<Member> {
+      const id = replicaOf(await ask(organization));
+      return fleet.members.find((member) => member.id === id) ?? expect.fail();
+    }
+
+    it('sends all requests of an organization to one replica, whatever key, form and connection they have', async () => {
+      for (const organization of ORGANIZATIONS.slice(0, 12)) {
+        const credential = credentialOf(organization);
+        const home = replicaOf(await ask(organization));
+        const header = (value: string | string[]) => client.get('/v1/events', '', { Authorization: value });
+        const session = await fleet.newClient('127.0.0.9').http2();
+        const answers = await Promise.all([
+          header(`bearer ${credential}`),
+          header(`BEARER   ${credential}`),
+          ...(session ? [getByHttp2(session, '/v1/tickets?perPage=2', credential)] : []),
+          fleet.newClient('127.0.0.8').get('/v1/orders', credential),
+          ...(organization === ORGANIZATIONS[0] ? [client.get('/v1/events', otherKey)] : []),
+        ]);
+        session?.close();
+        expect(session === undefined).to.equal(!hasHttp2);
+        expect(answers.map(replicaOf), organization).to.deep.equal(answers.map(() => home));
+      }
+      // A second credential reaches no other replica, where the limit of the key would count anew.
+      const Authorization = ORGANIZATIONS.slice(0, 2).map((id) => `Bearer ${credentialOf(id)}`);
+      expect(await client.get('/v1/events', '', { Authorization })).to.include({ status: 400 });
+    });
+
+    it('spreads organizations over all replicas', async () => {
+      const counts = Map.groupBy((await routes()).values(), (id) => id);
+      for (const { id } of fleet.members)
+        expect(counts.get(id), `replica ${id}`).to.have.length.within(8, 36);
+    });
+
+    it('moves the organizations of a removed replica, and no others', async () => {
+      const before = await routes();
+      const [first, removed, last] = fleet.members;
+      await fleet.proxy.reload([[first, last]]);
+      const without = await routes();
+      for (const [organization, id] of before)
+        if (id !== removed.id) expect(without.get(organization), organization).to.equal(id);
+      expect(new Set(without.values())).to.deep.equal(new Set([first.id, last.id]));
+      await fleet.proxy.reload();
+      expect(await routes()).to.deep.equal(before);
+    });
+
+    it('holds the limit of a key exactly', async () => {
+      const clients = times(20, (i) => fleet.newClient(`127.0.3.${i + 1}`));
+      const answers = await Promise.all(
+        clients.flatMap((one) =>
+          times(RATE_LIMIT / 20 + 10, () => one.get('/v1/events?perPage=1', otherKey)),
+        ),
+      );
+      for (const one of clients) one.close();
+      const admitted = answers.filter(({ status }) => status === 200);
+      // Of the first case, one request counts.
+      expect(admitted.length).to.be.within(RATE_LIMIT - 1, RATE_LIMIT);
+      const refused = answers.filter(({ status }) => status === 429);
+      expect(admitted.length + refused.length).to.equal(answers.length);
+      for (const { headers } of refused) expect(headers).to.include.keys('retry-after', 'ratelimit');
+    });
+
+    const walking = (work: Parameters<typeof whileWalking>[2]) =>
+      whileWalking(
+        fleet,
+        ORGANIZATIONS.map((id) => ({ credential: credentialOf(id), tickets: TICKETS })),
+        work,
+      );
+
+    it('answers every request of a patient client when a replica is killed, and walks continue on the next one', async () => {
+      const home = await routes();
+      const member = fleet.members[1];
+      await walking(async (walks) => {
+        await walks(30);
+        await member.end('SIGKILL');
+        await walks(60);
+        await member.start();
+        await eventually(async () =>
+          (await routes(ORGANIZATIONS.slice(0, 20))).values().some((id) => id === member.id),
+        );
+        await walks(30);
+      });
+      await eventually(async () => JSON.stringify([...(await routes())]) === JSON.stringify([...home]));
+    });
+
+    it('breaks no connection when replicas restart one after the other', async () => {
+      const repeats = await walking(async (walks) => {
+        for (const member of fleet.members) {
+          await walks(10);
+          await member.end('SIGTERM');
+          await walks(10);
+          await member.start();
+          await eventually(async () => (await routes()).values().some((id) => id === member.id));
+        }
+      });
+      expect(repeats).to.have.property('broken', 0);
+      if (hasChecks) expect(repeats).to.have.property('later', 0);
+    });
+
+    it('gives each client address a budget of refusals, which a forged header does not change', async () => {
+      const [spender, other] = ['127.0.0.2', '127.0.0.3'].map((address) => fleet.newClient(address));
+      const forged = (i: number) => ({ 'X-Forwarded-For': `192.0.2.${i}`, Forwarded: `for=192.0.2.${i}` });
+      for (let i = 0; i < REFUSALS; i++)
+        expect(await spender.get('/v1/events', '', forged(i))).to.include({ status: 400 });
+      expect(await spender.get('/v1/events', '', forged(99))).to.include({ status: 429 });
+      expect(await other.get('/v1/events')).to.include({ status: 400 });
+      expect(await ask(ORGANIZATIONS[1], spender)).to.include({ status: 200 });
+    });
+
+    it('limits the requests of an address without a credential, and no others', async () => {
+      const flooding = fleet.newClient('127.0.0.5');
+      const answers = await Promise.all(times(flood, () => flooding.get('/v1/events')));
+      const limited = answers.filter((answer) => answer.text.includes(TOO_MANY));
+      expect(limited).to.have.length.above(flood / 5);
+      for (const { status, headers } of limited) {
+        expect(status).to.equal(429);
+        expect(headers).to.include({ 'retry-after': '1', 'content-type': 'application/json' });
+      }
+      expect(await ask(ORGANIZATIONS[2], flooding)).to.include({ status: 200 });
+      flooding.close();
+    });
+
+    it('passes on compression, entity tags, request ids and public links', async () => {
+      const credential = credentialOf(ORGANIZATIONS[3]);
+      const headers = { 'Accept-Encoding': 'gzip', 'X-Request-Id': 'of-the-caller' };
+      const first = await client.get('/v1/tickets', credential, headers);
+      expect(first.headers).to.include({ 'content-encoding': 'gzip', 'x-request-id': 'of-the-caller' });
+      const { etag = '', link = '' } = first.headers;
+      expect(etag).to.match(/^(W\/)?"/);
+      expect(link).to.match(new RegExp(`^<https://${HOST}/v1/tickets`));
+      const again = await client.get('/v1/tickets', credential, { ...headers, 'If-None-Match': etag });
+      expect(again).to.include({ status: 304, text: '' });
+    });
+
+    it('refuses request bodies at the proxy', async () => {
+      const headers = { 'Content-Length': '2000' };
+      const answer = fleet.newClient().open('/v1/events', credentialOf(ORGANIZATIONS[0]), headers);
+      expect(await answer).to.have.property('statusCode', 413);
+    });
+
+    const openStream = () =>
+      client.open('/v1/tickets', credentialOf(LARGE), { Accept: 'application/x-ndjson' });
+
+    it('passes on streams as the client reads them, and whole', async () => {
+      const member = await memberOf(LARGE);
+      const stream = await openStream();
+      await once(stream, 'readable');
+      // Neither the proxy nor its disk takes the rest of the stream.
+      for (const organization of ORGANIZATIONS) expect(await ask(organization)).to.include({ status: 200 });
+      expect(await member.process.metric('foyer_streams_open')).to.equal(1);
+      const ids = (await text(stream)).match(/"ticketId":"[^"]*"/g);
+      expect(new Set(ids).size).to.equal(LARGE_TICKETS);
+      await member.process.waitForMetric('foyer_streams_open', 0);
+    });
+
+    it('breaks streams off visibly when their replica is killed', async () => {
+      const member = await memberOf(LARGE);
+      const session = await fleet.newClient().http2();
+      const headers = { Accept: 'application/x-ndjson', Authorization: `Bearer ${credentialOf(LARGE)}` };
+      const byHttp2 = session?.request({ ':path': '/v1/tickets', ...headers });
+      const stream = await openStream();
+      for (const one of [stream, byHttp2]) if (one) await once(one, 'readable');
+      await member.end('SIGKILL');
+      expect(await failureOf(text(stream))).to.be.an('error');
+      // Node does not report the code CANCEL as an error.
+      if (byHttp2) expect((await failureOf(text(byHttp2))) ?? byHttp2.rstCode).not.to.equal(0);
+      session?.destroy();
+      await member.start();
+      await eventually(async () => (await memberOf(LARGE)).id === member.id);
+    });
+
+    it('keeps slow readers of pages from the replica', async () => {
+      const member = await memberOf(LARGE);
+      const slow = await Promise.all(
+        times(40, (i) =>
+          fleet.newClient(`127.0.5.${i + 1}`).open('/v1/tickets?perPage=100', credentialOf(LARGE)),
+        ),
+      );
+      await member.process.waitForMetric('foyer_unsent_bytes', 0);
+      for (const response of slow) response.destroy();
+    });
+
+    it('answers 503 with Retry-After while there is no replica', async () => {
+      const dead = await freePort();
+      await fleet.proxy.reload([[{ id: 1, port: dead, adminPort: dead }]]);
+      const answer = await ask(ORGANIZATIONS[0]);
+      expect(answer).to.include({ status: 503 });
+      expect(answer.headers).to.include({ 'retry-after': '2', 'content-type': 'application/json' });
+      expect(JSON.parse(answer.text)).to.have.property('detail');
+    });
+
+    if (program === 'haproxy') {
+      it('accepts a bound on the load of a replica', () => {
+        const file = inFolder('proxy/configuration');
+        writeFileSync(
+          file,
+          readFileSync(file, 'utf8').replace('#hash-balance-factor', 'hash-balance-factor'),
+        );
+        expect(readFileSync(file, 'utf8')).to.match(/^ +hash-balance-factor 150$/m);
+        execFileSync('haproxy', ['-c', '-f', file]);
+      });
+    }
+  });
+}
+
+/** Returns the replica of an answer, by the id of its snapshot. */
+function replicaOf({
+  status,
+  headers,
+  text,
+}: {
+  status: number;
+  headers: Answer['headers'] | Record<string, unknown>;
+  text: string;
+}): number {
+  expect(status, text).to.equal(200);
+  const id = times(REPLICAS, (i) => i + 1).find((n) => headers['service-snapshot-id'] === snapshotIdOf(n));
+  return id ?? expect.fail(String(headers['service-snapshot-id']));
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
