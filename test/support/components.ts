@@ -3,8 +3,13 @@ import { ROOT } from './command.ts';
 
 /** Programs that npm does not install: a command that succeeds if the program is there, and its Debian package. */
 const COMPONENTS = {
+  bubblewrap: { command: 'bwrap --version', debian: 'bubblewrap' },
+  buildah: { command: 'buildah --version', debian: 'buildah' },
   curl: { command: 'curl --version', debian: 'curl' },
   'Go 1.25': { command: 'GOTOOLCHAIN=local go list -C test/clients/programs/go -m', debian: 'golang-go' },
+  'libseccomp for Python': { command: '/usr/bin/python3 -c "import seccomp"', debian: 'python3-seccomp' },
+  mmdebstrap: { command: 'mmdebstrap --version', debian: 'mmdebstrap' },
+  newuidmap: { command: 'command -v newuidmap', debian: 'uidmap' },
   nginx: { command: 'nginx -v', debian: 'nginx-light' },
   'PostgreSQL 15': {
     command: 'psql --version && /usr/lib/postgresql/15/bin/postgres --version',
@@ -14,6 +19,7 @@ const COMPONENTS = {
     command: 'python3 -c "import ensurepip, sys; assert sys.version_info >= (3, 11)"',
     debian: 'python3-venv',
   },
+  systemd: { command: 'systemd-analyze --version', debian: 'systemd' },
   script: { command: 'script --version', debian: 'bsdutils' },
   'the shell of SQLite': { command: 'sqlite3 --version', debian: 'sqlite3' },
 } as const;
