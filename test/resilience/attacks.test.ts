@@ -55,7 +55,7 @@ describe('A replica under attack', () => {
 
   async function start(environment: Environment = {}, openFiles?: number): Promise<ReplicaUnderTest> {
     credential = await placeSample(inFolder);
-    return (replica = await ReplicaUnderTest.startReady(inFolder, environment, openFiles));
+    return (replica = await ReplicaUnderTest.startReady(inFolder, environment, { openFiles }));
   }
 
   function open({ port }: { readonly port: number }, from = ATTACKER): Socket {
@@ -296,7 +296,7 @@ describe('A replica under attack', () => {
   });
 
   it('refuses to start with too few open files', async () => {
-    const failure = await ReplicaUnderTest.start(inFolder, {}, 40).catch(String);
+    const failure = await ReplicaUnderTest.start(inFolder, {}, { openFiles: 40 }).catch(String);
     expect(failure).to.match(
       /the process may have 40 open files, and requires more than \d+: raise the limit/,
     );

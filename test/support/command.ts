@@ -25,8 +25,10 @@ export interface Ended {
   readonly stderr: string;
 }
 
-interface CommandOptions {
+export interface CommandOptions {
   readonly cwd?: string;
+  /** A command that runs in place of the script, such as the script in a container. */
+  readonly command?: readonly string[] | undefined;
   /** Limit of open files; by default that of this process. */
   readonly openFiles?: number | undefined;
   /** Limit of the size of files, in blocks of 512 bytes. Further writes fail as on a full disk. */
@@ -48,14 +50,18 @@ export class Command {
     script: string,
     args: readonly string[],
     environment: Readonly<Record<string, string>>,
-    { cwd = ROOT, openFiles, fileBlocks }: CommandOptions = {},
+    {
+      cwd = ROOT,
+      command = [process.execPath, join(ROOT, script), ...args],
+      openFiles,
+      fileBlocks,
+    }: CommandOptions = {},
   ) {
     const limits = [
       openFiles === undefined ? '' : `ulimit -n ${openFiles};`,
       fileBlocks === undefined ? '' : `ulimit -f ${fileBlocks};`,
     ];
-    const command = [`${limits.join('')} exec "$0" "$@"`, process.execPath, join(ROOT, script), ...args];
-    this.#process = spawn('sh', ['-c', ...command], {
+    this.#process = spawn('sh', ['-c', `${limits.join('')} exec "$0" "$@"`, ...command], {
       cwd,
       env: { ...INHERITED, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,9 +3,14 @@ import { ROOT } from './command.ts';
 
 /** Programs that npm does not install: a command that succeeds if the program is there, and its Debian package. */
 const COMPONENTS = {
+  bubblewrap: { command: 'bwrap --version', debian: 'bubblewrap' },
+  buildah: { command: 'buildah --version', debian: 'buildah' },
   curl: { command: 'curl --version', debian: 'curl' },
   'Go 1.25': { command: 'GOTOOLCHAIN=local go list -C test/clients/programs/go -m', debian: 'golang-go' },
   haproxy: { command: 'haproxy -v', debian: 'haproxy' },
+  'libseccomp for Python': { command: '/usr/bin/python3 -c "import seccomp"', debian: 'python3-seccomp' },
+  mmdebstrap: { command: 'mmdebstrap --version', debian: 'mmdebstrap' },
+  newuidmap: { command: 'command -v newuidmap', debian: 'uidmap' },
   nginx: { command: 'nginx -v', debian: 'nginx-light' },
   openssl: { command: 'openssl version', debian: 'openssl' },
   'PostgreSQL 15': {
@@ -18,6 +23,7 @@ const COMPONENTS = {
     debian: 'python3-venv',
   },
   rclone: { command: 'rclone version', debian: 'rclone' },
+  systemd: { command: 'systemd-analyze --version', debian: 'systemd' },
   script: { command: 'script --version', debian: 'bsdutils' },
   'the shell of SQLite': { command: 'sqlite3 --version', debian: 'sqlite3' },
   zstd: { command: 'zstd --version', debian: 'zstd' },

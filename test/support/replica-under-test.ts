@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { formatCredential } from '../../src/keys/credential.ts';
 import { KeysFile } from '../../src/keys/keys-file.ts';
-import { Command, type Ended } from './command.ts';
+import { Command, type CommandOptions, type Ended } from './command.ts';
 import { build } from './import-folder.ts';
 import type { InFolder } from './temporary-folder.ts';
 
@@ -38,7 +38,7 @@ export class ReplicaUnderTest {
   #origin = '';
   #adminOrigin = '';
 
-  private constructor(inFolder: InFolder, environment: Environment, openFiles: number | undefined) {
+  private constructor(inFolder: InFolder, environment: Environment, options: CommandOptions) {
     const all = {
       ...environmentIn(inFolder),
       SNAPSHOT_POLL_SECONDS: '0.05',
@@ -48,7 +48,7 @@ export class ReplicaUnderTest {
       OVERLOAD_DELAY_MS: '0',
       ...environment,
     };
-    this.#command = new Command('src/main.ts', [], all, { openFiles });
+    this.#command = new Command('src/main.ts', [], all, options);
     createInterface({ input: this.#command.output }).on('line', (line) => {
       const entry = parseLine(line);
       if (entry['msg'] !== 'request') this.log.push(entry);
@@ -59,10 +59,10 @@ export class ReplicaUnderTest {
   static async start(
     inFolder: InFolder,
     environment: Environment = {},
-    openFiles?: number,
+    options: CommandOptions = {},
   ): Promise<ReplicaUnderTest> {
     mkdirSync(inFolder('snapshots'), { recursive: true });
-    const replica = new ReplicaUnderTest(inFolder, environment, openFiles);
+    const replica = new ReplicaUnderTest(inFolder, environment, options);
     const [api, admin] = await Promise.all([
       replica.waitForLog({ msg: 'listening' }),
       replica.waitForLog({ msg: 'listening for operators' }),
