@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { memoryNeed, plannedMemory } from '../../src/snapshot/admission/memory.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
@@ -24,7 +24,7 @@ interface PlannedFile {
   readonly file: string;
   readonly need: ReturnType<typeof memoryNeed>;
   readonly ids: readonly string[];
-  /** Shard of its first organization with an entry in the earlier map. */
+  /** Its shard in the earlier map, by its name. */
   readonly earlier: number | undefined;
 }
 
@@ -52,7 +52,7 @@ function bytes(text: string): number {
 function plan(paths: readonly string[], { memory, threads, output, json }: PlanChoices): void {
   if (output !== undefined && !(existsSync(output) && statSync(output).isDirectory()))
     throw new Refused(`${output}: no such folder for the output`);
-  const earlier = output === undefined ? new Map<string, number>() : readMap(join(output, HAPROXY_MAP));
+  const earlier = readMap(output === undefined ? '' : join(output, HAPROXY_MAP));
   const fileOf = new Map<string, string>();
   const files = paths.map((file): PlannedFile => {
     const { organizations } = onFile(file, () => inspectSnapshot(file));
@@ -62,8 +62,7 @@ function plan(paths: readonly string[], { memory, threads, output, json }: PlanC
       if (other !== undefined) throw new Refused(`${file}: organization ${id} is also in ${other}`, { file });
       fileOf.set(id, file);
     }
-    const [shard] = ids.flatMap((id) => earlier.get(id) ?? []);
-    return { file, need: memoryNeed(organizations), ids, earlier: shard };
+    return { file, need: memoryNeed(organizations), ids, earlier: earlier.shards.get(basename(file)) };
   });
   const neededBy = (some: readonly PlannedFile[]) =>
     plannedMemory(
@@ -89,7 +88,7 @@ function plan(paths: readonly string[], { memory, threads, output, json }: PlanC
     }));
     return { shard, neededBytes: needed, leftBytes: memory - needed, files };
   });
-  const missing = [...earlier.keys()].filter((id) => !fileOf.has(id));
+  const missing = earlier.ids.filter((id) => !fileOf.has(id));
   if (json) {
     printJson({ memoryBytes: memory, shards: described, missing });
     return;
@@ -128,31 +127,37 @@ function distribute(files: readonly PlannedFile[], fits: (planned: readonly Plan
   return Array.from(shards, ([shard, planned]) => ({ shard, planned })).sort((a, b) => a.shard - b.shard);
 }
 
-/** Reads the shard of each organization from a map of HAProxy; none if the file is absent. */
-function readMap(path: string): Map<string, number> {
+/** Reads the shards of files, by name, and the organizations of a map of HAProxy; none if it is absent. */
+function readMap(path: string) {
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
-  return new Map(
-    Array.from(text.matchAll(/^o:(\S+) shard-(\d+)$/gm), ([, id, shard]) => [id, Number(shard)]),
-  );
+  return {
+    shards: new Map(Array.from(text.matchAll(/^# (.+): shard-(\d+)$/gm), ([, name, n]) => [name, Number(n)])),
+    ids: Array.from(text.matchAll(/^o:(\S+) /gm), ([, id]) => id),
+  };
 }
 
 function writeMaps(folder: string, shards: ReturnType<typeof distribute>): void {
-  const entries = shards
-    .flatMap(({ shard, planned }) => planned.flatMap(({ ids }) => ids.map((id) => ({ id, shard }))))
-    .sort((a, b) => (a.id < b.id ? -1 : 1));
+  const all = shards.flatMap(({ planned }) => planned.flatMap(({ ids }) => ids));
   // nginx compares texts without regard to case, and regular expressions with it.
-  const spellings = Map.groupBy(entries, ({ id }) => id.toLowerCase());
+  const spellings = Map.groupBy(all, (id) => id.toLowerCase());
   const nginxKey = (id: string) =>
     spellings.get(id.toLowerCase())?.length === 1 ? `o:${id}` : `~^o:${id.replace(/\W/g, '\\$&')}$`;
+  const textOf = (entry: (id: string, shard: number) => string) =>
+    shards
+      .flatMap(({ shard, planned }) =>
+        planned.flatMap(({ file, ids }) => [
+          `# ${basename(file)}: shard-${shard}\n`,
+          ...ids.map((id) => entry(id, shard)),
+        ]),
+      )
+      .join('');
   const maps = {
-    [HAPROXY_MAP]: entries.map(({ id, shard }) => `o:${id} shard-${shard}\n`),
-    [NGINX_MAP]: entries.map(
-      ({ id, shard }) => `"${nginxKey(id).replace(/["\\]/g, '\\$&')}" shard-${shard};\n`,
-    ),
+    [HAPROXY_MAP]: textOf((id, shard) => `o:${id} shard-${shard}\n`),
+    [NGINX_MAP]: textOf((id, n) => `"${nginxKey(id).replace(/["\\]/g, '\\$&')}" shard-${n};\n`),
   };
-  for (const [name, lines] of Object.entries(maps)) {
+  for (const [name, text] of Object.entries(maps)) {
     const draft = join(folder, `.${name}.draft`);
-    writeFileSync(draft, lines.join(''));
+    writeFileSync(draft, text);
     renameSync(draft, join(folder, name));
   }
 }

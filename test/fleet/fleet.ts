@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { Proxy, type ProxyProgram, type Upstream } from '../../scripts/bench/servers/proxy.ts';
 import { eventually } from '../support/eventually.ts';
@@ -93,11 +94,11 @@ export class Fleet implements AsyncDisposable {
     };
     const members: Member[][] = [];
     for (const count of shards) members.push(await Array.fromAsync({ length: count }, newMember));
-    const tls = makeCertificate(inFolder);
+    const certificate = makeCertificate(inFolder('proxy'));
     try {
       await Promise.all(members.flat().map((member) => member.start()));
-      const proxy = await Proxy.start(program, { folder: inFolder('proxy'), shards: members, tls });
-      return new Fleet(members, proxy, readFileSync(tls.certificate, 'utf8'));
+      const proxy = await Proxy.start(program, { folder: inFolder('proxy'), shards: members, hasTls: true });
+      return new Fleet(members, proxy, certificate);
     } catch (error) {
       await Promise.all(members.flat().map((member) => member.end('SIGKILL')));
       throw error;
@@ -116,28 +117,16 @@ export class Fleet implements AsyncDisposable {
   }
 }
 
-/** Makes a certificate of `HOST` that signs itself. */
-function makeCertificate(inFolder: InFolder) {
-  const [certificate, key, both] = ['certificate', 'key', 'both'].map((name) => inFolder(`${name}.pem`));
-  execFileSync(
-    'openssl',
-    [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
-      ...[
-        '-subj',
-        `/CN=${HOST}`,
-        '-addext',
-        `subjectAltName=DNS:${HOST}`,
-        '-keyout',
-        key,
-        '-out',
-        certificate,
-      ],
-    ],
-    { stdio: 'ignore' },
-  );
-  writeFileSync(both, readFileSync(certificate, 'utf8') + readFileSync(key, 'utf8'));
-  return { certificate, key, both };
+/** Makes a certificate of `HOST` that signs itself, in the files of the configurations. Returns it. */
+function makeCertificate(folder: string): string {
+  mkdirSync(folder);
+  const [key, file, both] = ['tickets.key', 'tickets.pem', 'foyer.pem'].map((name) => join(folder, name));
+  const options = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=${HOST}`;
+  const output = ['-addext', `subjectAltName=DNS:${HOST}`, '-keyout', key, '-out', file];
+  execFileSync('openssl', [...options.split(' '), ...output], { stdio: 'ignore' });
+  const certificate = readFileSync(file, 'utf8');
+  writeFileSync(both, certificate + readFileSync(key, 'utf8'));
+  return certificate;
 }
 
 /** The tickets of an organization, and a credential of it. */

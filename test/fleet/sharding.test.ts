@@ -12,7 +12,8 @@ import { smallImport } from '../support/small-import.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 import { Fleet, type Member, whileWalking } from './fleet.ts';
 
-const MOVING = 'moving';
+/** It is the first of all. */
+const MOVING = '!moving';
 /** Ids with characters that mean something in maps, and two that differ in case only. */
 const WEST = ['west', MOVING, 'Case', '#1', 'a"b\\c', 'default', 'with.dot'];
 const EAST = ['east', 'case', '~^o', '$route{;}', "'", '\\default', 'include'];
@@ -35,17 +36,18 @@ for (const program of ['nginx', 'haproxy'] satisfies readonly ProxyProgram[]) {
 
     before(async () => {
       for (const id of [...WEST, ...EAST]) credentials.set(id, newCredential(inFolder, id));
+      mkdirSync(inFolder('next'));
       await buildFile('west', WEST, PRODUCED_AT);
       await buildFile('east', EAST, PRODUCED_AT);
       await buildFile(
-        'next-west',
+        'next/west',
         WEST.filter((id) => id !== MOVING),
         LATER,
       );
-      await buildFile('next-east', [...EAST, MOVING], LATER);
+      await buildFile('next/east', [...EAST, MOVING], LATER);
       mkdirSync(inFolder('maps'));
       // Enough for the largest file, and not for two.
-      const { organizations } = inspectSnapshot(inFolder('next-east.sqlite'));
+      const { organizations } = inspectSnapshot(inFolder('next/east.sqlite'));
       memory = `${(plannedMemory([memoryNeed(organizations)]) / 1e6 + 0.1).toFixed(1)}M`;
       await plan('west', 'east');
       fleet = await Fleet.start({
@@ -91,7 +93,7 @@ for (const program of ['nginx', 'haproxy'] satisfies readonly ProxyProgram[]) {
       name: string,
       ...options: readonly string[]
     ) {
-      const file = inFolder(`next-${name}.sqlite`);
+      const file = inFolder(`next/${name}.sqlite`);
       await command(['publish', file, '--as', name, ...options], { SNAPSHOT_DIR: inOwn('snapshots') });
       await process.waitForLog({ msg: 'snapshot live', snapshotId: inspectSnapshot(file).snapshotId });
     }
@@ -126,7 +128,7 @@ for (const program of ['nginx', 'haproxy'] satisfies readonly ProxyProgram[]) {
       const repeats = await whileWalking(fleet, walked, async (walks) => {
         await walks(20);
         await publish(east, 'east');
-        await plan('next-west', 'next-east');
+        await plan('next/west', 'next/east');
         await loadMap();
         await walks(20);
         await publish(west, 'west', '--allow-shrink');
@@ -134,8 +136,8 @@ for (const program of ['nginx', 'haproxy'] satisfies readonly ProxyProgram[]) {
       });
       // A reload closes idle connections, as a client may be about to use one.
       expect(repeats).to.have.property('later', 0);
-      expect(await snapshotOf(MOVING)).to.equal(inspectSnapshot(inFolder('next-east.sqlite')).snapshotId);
-      expect(await snapshotOf('west')).to.equal(inspectSnapshot(inFolder('next-west.sqlite')).snapshotId);
+      expect(await snapshotOf(MOVING)).to.equal(inspectSnapshot(inFolder('next/east.sqlite')).snapshotId);
+      expect(await snapshotOf('west')).to.equal(inspectSnapshot(inFolder('next/west.sqlite')).snapshotId);
       // Its integrators copy all records once more.
       const { status, text } = await ask(MOVING, `/v1/changes?since=${encodeURIComponent(end.next)}`);
       expect({ status, first: text.split('\n')[0] }).to.deep.equal({

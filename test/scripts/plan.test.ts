@@ -107,7 +107,7 @@ describe('npm run snapshot -- plan', () => {
   });
 
   it('moves the smallest files of a shard that has become too small, and names them', async () => {
-    const all = times(SIZES.length, (i) => `o:org-${i + 1} shard-2\n`).join('');
+    const all = times(SIZES.length, (i) => `# ${i + 1}.sqlite: shard-2\no:org-${i + 1} shard-2\n`).join('');
     writeFileSync(folder('maps/haproxy.map'), all);
     const { code, stdout, stderr } = await snapshot.run(
       `plan --threads ${THREADS} --memory ${enoughAnd(10)} --output @maps ${NAMES.join(' ')}`,

@@ -39,11 +39,7 @@ export async function measureProxies(context: BenchContext): Promise<Row[]> {
       .slice(0, count)
       .map(({ port, adminPort }, at) => ({ id: at + 1, port, adminPort }));
     const edits = { ...UNREACHED_LIMITS[program], ...(count > 1 && BOUND) };
-    const options = {
-      folder: join(folder, `proxy-${i}`),
-      shards: [upstreams],
-      edits,
-    };
+    const options = { folder: join(folder, `proxy-${i}`), shards: [upstreams], hasTls: false, edits };
     proxies.push(stack.use(await Proxy.start(program, options)));
   }
 

@@ -5,15 +5,15 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The programs with a configuration in deploy/, each with its files and signals. */
+/** The programs with a configuration in deploy/, and what is replaced in it: address, TLS, and the block of a shard. */
 const PROGRAMS = {
   nginx: {
     configuration: 'nginx/foyer.conf',
     map: 'nginx/foyer.map',
     listen: /(?<=listen )443/g,
-    tls: / ssl http2/g,
+    tls: / ssl http2|^ *ssl_certificate.*\n/gm,
     shard: /^upstream shard-1 \{[^]*?^\}\n/m,
-    arguments: (file: string) => ['-c', file],
+    arguments: ['-c'],
     reload: 'SIGHUP',
   },
   haproxy: {
@@ -22,10 +22,11 @@ const PROGRAMS = {
     listen: /(?<=bind ):::443 v4v6/g,
     tls: / ssl crt .*/g,
     shard: /^backend shard-1\n[^]*/m,
-    arguments: (file: string) => ['-W', '-f', file],
+    arguments: ['-W', '-f'],
     reload: 'SIGUSR2',
   },
 } as const;
+const FOLDERS = /\/(etc\/(nginx|haproxy|ssl)|var\/log\/nginx|run\/haproxy)(?=\/)/g;
 
 export type ProxyProgram = keyof typeof PROGRAMS;
 
@@ -37,12 +38,12 @@ export interface Upstream {
 }
 
 export interface ProxyOptions {
-  /** Folder of the process, which is created. */
+  /** Folder of the process, in place of all others. */
   readonly folder: string;
   /** The replicas of each shard. The first shard is that of organizations that the map does not contain. */
   readonly shards: readonly (readonly Upstream[])[];
-  /** Files in PEM: certificate, key, and both. Without them, the proxy speaks HTTP/1.1 without TLS. */
-  readonly tls?: Readonly<Record<'certificate' | 'key' | 'both', string>>;
+  /** Whether it speaks TLS, with the certificates in its folder. */
+  readonly hasTls: boolean;
   /** Further texts of the configuration to replace. */
   readonly edits?: Readonly<Record<string, string>>;
 }
@@ -71,7 +72,10 @@ export class Proxy implements AsyncDisposable {
     const file = this.#writeConfiguration(options.shards);
     // A terminal sends Ctrl-C to the whole process group.
     const stdio = ['ignore', 'ignore', 'pipe'] as const;
-    this.#process = spawn(program, PROGRAMS[program].arguments(file), { stdio: [...stdio], detached: true });
+    this.#process = spawn(program, [...PROGRAMS[program].arguments, file], {
+      stdio: [...stdio],
+      detached: true,
+    });
   }
 
   /** Starts a proxy, and waits until it accepts connections. */
@@ -118,8 +122,8 @@ export class Proxy implements AsyncDisposable {
   }
 
   #writeConfiguration(shards: ProxyOptions['shards']): string {
-    const { configuration, listen, shard } = PROGRAMS[this.#program];
-    const { folder, tls, edits = {} } = this.#options;
+    const { configuration, listen, tls, shard } = PROGRAMS[this.#program];
+    const { folder, hasTls, edits = {} } = this.#options;
     let text = readFileSync(new URL(configuration, DEPLOY), 'utf8');
     const replace = (pattern: RegExp | string, by: (found: string) => string) => {
       const replaced = text.replace(pattern, by);
@@ -127,28 +131,17 @@ export class Proxy implements AsyncDisposable {
       text = replaced;
     };
     replace(listen, () => `127.0.0.1:${this.port}`);
-    if (tls === undefined) replace(PROGRAMS[this.#program].tls, () => '');
+    if (!hasTls) replace(tls, () => '');
     replace(shard, (block) => shards.map((replicas, i) => shardOf(block, i + 1, replicas)).join('\n'));
-    replace(/\/etc\/\w+\/foyer\.map/, () => this.map);
+    replace(FOLDERS, () => folder);
     for (const [given, by] of Object.entries(edits)) replace(given, () => by);
     if (this.#program === 'nginx') {
-      replace(/^ *ssl_certificate .*$/m, (line) =>
-        tls === undefined ? '' : line.replace(/\/.*(?=;)/, tls.certificate),
-      );
-      replace(/^ *ssl_certificate_key .*$/m, (line) =>
-        tls === undefined ? '' : line.replace(/\/.*(?=;)/, tls.key),
-      );
-      text = text.replaceAll('/var/log/nginx', folder);
-      const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-        (name) => `${name}_temp_path ${join(folder, name)};`,
-      );
-      text = `daemon off; pid ${join(folder, 'pid')}; error_log stderr emerg; worker_processes 2;\nevents { worker_connections 4096; }\nhttp {\n${paths.join('\n')}\n${text}}\n`;
-    } else {
-      if (tls !== undefined) replace(/\/etc\/haproxy\/foyer\.pem/g, () => tls.both);
-      replace('/run/haproxy', () => folder);
-      // Only root may change them.
-      if (process.getuid?.() !== 0) replace(/^ *user .*\n *group .*\n *chroot .*\n/m, () => '');
-    }
+      const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+      const paths = temporary.map((name) => `${name}_temp_path ${join(folder, name)};\n`).join('');
+      text = `daemon off; pid ${join(folder, 'pid')}; error_log stderr emerg; worker_processes 2;
+        events { worker_connections 4096; } http { ${paths}${text} }`;
+      // Only root may change user, group and root folder.
+    } else if (process.getuid?.() !== 0) replace(/^ *(user|group|chroot) .*\n/gm, () => '');
     const file = join(folder, 'configuration');
     writeFileSync(file, text);
     return file;
@@ -193,15 +186,14 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-function accepts(port: number): Promise<boolean> {
+async function accepts(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
-  return new Promise((resolve) => {
-    socket.on('connect', () => {
-      resolve(true);
-      socket.destroy();
-    });
-    socket.on('error', () => {
-      resolve(false);
-    });
-  });
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }
