@@ -1,0 +1,351 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { FoyerClient } from '../../client/src/foyer-client.ts';
+import type { ProxyProgram } from '../../scripts/bench/servers/proxy.ts';
+import { Random } from '../../scripts/sample/random.ts';
+import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { ROOT } from '../support/command.ts';
+import { needs } from '../support/components.ts';
+import { byDepth } from '../support/depth.ts';
+import { eventually } from '../support/eventually.ts';
+import { build, PRODUCED_AT, writeImport } from '../support/import-folder.ts';
+import { inOrganization, minimalTicket, times } from '../support/records.ts';
+import { newCredential } from '../support/replica-under-test.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { Fleet, type Member } from './fleet.ts';
+import type { FleetClient } from './fleet-client.ts';
+
+const SEED = 20_261_125;
+const REPLICAS = 3;
+const SWAPS = byDepth({ short: 20, deep: 50 });
+/** Least time between two swaps. */
+const INTERVAL_MS = byDepth({ short: 0, deep: 12_000 });
+const WALKERS = 100;
+const STREAMERS = 20;
+/** Longest pause of a client between two requests. */
+const PAUSE_MS = 300;
+const COPIES = 10;
+
+const ORGANIZATIONS = times(12, (i) => `org-${i}`);
+const TICKETS = 150;
+const PER_PAGE = 25;
+/** A ticket changes in every fifth snapshot, and is absent from every seventh. */
+const CHANGED = 5;
+const ABSENT = 7;
+
+/** The marks of an organization's tickets in the snapshot `n`, by id: the number of the snapshot that changed them. */
+function ticketsIn(n: number): Map<string, number> {
+  const present = times(TICKETS, (i) => i).filter((i) => (i + n) % ABSENT !== 0);
+  return new Map(present.map((i) => [`t${i}`, Math.max(0, n - ((n + i) % CHANGED))]));
+}
+
+const timeOf = (n: number) => new Date(PRODUCED_AT.getTime() + n * 1000);
+const snapshotAt = (time: string) => (Date.parse(time) - PRODUCED_AT.getTime()) / 1000;
+
+interface Marked {
+  readonly ticketId: string;
+  readonly offerName: string | null;
+}
+
+const marksOf = (tickets: readonly Marked[]) =>
+  new Map(tickets.map(({ ticketId, offerName }) => [ticketId, Number(offerName)]));
+
+/** The snapshots, in a store that a pusher fills and each machine pulls from. */
+class Store {
+  readonly #inFolder: (name: string) => string;
+
+  constructor(inFolder: (name: string) => string) {
+    this.#inFolder = inFolder;
+  }
+
+  /** Builds all snapshots, each a descendant of the one before it. */
+  async build(): Promise<void> {
+    for (const name of ['store', 'pusher']) mkdirSync(this.#inFolder(name));
+    for (let n = 0; n <= SWAPS; n++) {
+      const tickets = ORGANIZATIONS.flatMap((id) =>
+        Array.from(ticketsIn(n), ([ticketId, mark]) =>
+          minimalTicket(ticketId, { offerName: String(mark) }),
+        ).map(inOrganization(id)),
+      );
+      const organizations = ORGANIZATIONS.map((organizationId) => ({ organizationId }));
+      writeImport(this.#inFolder('import'), { organizations, tickets });
+      const previous = n === 0 ? undefined : this.#snapshot(n - 1);
+      await build(this.#inFolder('import'), this.#snapshot(n), { producedAt: timeOf(n), previous });
+    }
+  }
+
+  #snapshot(n: number): string {
+    return this.#inFolder(`main-${n}.sqlite`);
+  }
+
+  async push(n: number): Promise<void> {
+    const { file, args, options } = this.#program('push', this.#inFolder('pusher'), [
+      this.#snapshot(n),
+      '--as',
+      'main',
+    ]);
+    await promisify(execFile)(file, args, options);
+  }
+
+  async pull(member: Pick<Member, 'inFolder'>): Promise<void> {
+    const { file, args, options } = this.#pull(member.inFolder);
+    await promisify(execFile)(file, args, options);
+  }
+
+  /** Lets all machines follow the snapshot `n` until it is unpinned. */
+  pin(n: number): void {
+    writeFileSync(this.#inFolder('store/main/pin'), inspectSnapshot(this.#snapshot(n)).snapshotId);
+  }
+
+  unpin(): void {
+    rmSync(this.#inFolder('store/main/pin'));
+  }
+
+  pullAtOnce(inFolder: (name: string) => string): void {
+    const { file, args, options } = this.#pull(inFolder);
+    execFileSync(file, args, options);
+  }
+
+  #pull(inFolder: (name: string) => string) {
+    mkdirSync(inFolder('state'), { recursive: true });
+    return this.#program('pull', inFolder('state'), ['main'], { SNAPSHOT_DIR: inFolder('snapshots') });
+  }
+
+  #program(
+    name: string,
+    state: string,
+    args: readonly string[],
+    more: Readonly<Record<string, string>> = {},
+  ) {
+    const env = { ...process.env, STORE: this.#inFolder('store'), STATE_DIR: state, ...more };
+    return { file: join(ROOT, 'deploy/distribute', name), args, options: { env } };
+  }
+}
+
+/** What the clients of a run do, and found. */
+class Run {
+  readonly faults: string[] = [];
+  readonly counts: Record<string, number> = {};
+  readonly random = new Random(SEED);
+  isOver = false;
+
+  count(what: string): void {
+    this.counts[what] = (this.counts[what] ?? 0) + 1;
+  }
+
+  /** Repeats work until the run is over. A rejection is a fault. */
+  async repeat(what: string, work: () => Promise<void>): Promise<void> {
+    while (!this.isOver) {
+      try {
+        await work();
+        this.count(what);
+        await delay(this.random.below(PAUSE_MS));
+      } catch (error) {
+        this.faults.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+        this.isOver ||= this.faults.length > 20;
+      }
+    }
+  }
+}
+
+/** Time for which walks survive the failure of a replica: afterwards, one that was started again may have their route. */
+const SAFE_MS = 5000;
+
+/** Follows the links of a list to its end. All pages together are the list in one snapshot. */
+async function walk(client: FleetClient, credential: string, run: Run): Promise<void> {
+  const began = performance.now();
+  const read: Marked[] = [];
+  let n = NaN;
+  for (let next: string | null = `/v1/tickets?perPage=${PER_PAGE}`; next !== null;) {
+    const { status, headers, text } = await client.persist(next, credential);
+    if (status === 400 && performance.now() - began > SAFE_MS) {
+      run.count('walks begun again');
+      return;
+    }
+    expect(status, `${next}, after ${performance.now() - began} ms: ${text}`).to.equal(200);
+    if (read.length === 0) n = snapshotAt(String(headers['service-data-as-of']));
+    const page = JSON.parse(text) as { readonly items: readonly Marked[]; readonly nextPage: string | null };
+    read.push(...page.items);
+    next = page.nextPage;
+    await delay(run.random.below(PAUSE_MS));
+  }
+  expect(read, `tickets of snapshot ${n}`).to.have.length(ticketsIn(n).size);
+  expect(marksOf(read), `snapshot ${n}`).to.deep.equal(ticketsIn(n));
+}
+
+/** Reads a list as a stream. One that is complete is the list in one snapshot. */
+async function stream(client: FleetClient, credential: string, run: Run): Promise<void> {
+  const response = await client
+    .open('/v1/tickets', credential, { Accept: 'application/x-ndjson' })
+    .catch(() => undefined);
+  if (response === undefined) return;
+  if (response.statusCode !== 200) {
+    response.resume();
+    expect(response.headers, String(response.statusCode)).to.have.property('retry-after');
+    await delay(1000 * Number(response.headers['retry-after']));
+    return;
+  }
+  const n = snapshotAt(String(response.headers['service-data-as-of']));
+  const body = await text(response).catch(() => undefined);
+  if (body === undefined) run.count('streams that broke off');
+  else {
+    const lines = body.split('\n').slice(0, -1);
+    expect(marksOf(lines.map((line) => JSON.parse(line) as Marked)), `snapshot ${n}`).to.deep.equal(
+      ticketsIn(n),
+    );
+  }
+}
+
+/** A copy by `/v1/changes`, each request of which goes to another replica than the one before. */
+class TicketCopy {
+  resets = 0;
+  /** Number of the snapshot that the copy equals. */
+  latest = NaN;
+  #tickets = new Map<string, number>();
+  #token: string | undefined;
+  readonly #client: FoyerClient;
+
+  constructor(members: readonly Member[], credential: string, requests: number) {
+    this.#client = new FoyerClient({
+      baseUrl: 'http://replica.invalid',
+      credential,
+      maxAttempts: 1000,
+      maxWaitSeconds: 600,
+      fetch: (url, init) => {
+        const { pathname, search } = new URL(url instanceof Request ? url.url : url);
+        const { port } = members[requests++ % members.length];
+        return fetch(`http://127.0.0.1:${port}${pathname}${search}`, init);
+      },
+    });
+  }
+
+  /** Makes a round, after which the copy equals a snapshot. */
+  async follow(): Promise<void> {
+    let [tickets, resets] = [this.#tickets, 0];
+    const { next, dataAsOf } = await this.#client.sync(
+      {
+        begin: () => {
+          [tickets, resets] = [new Map(this.#tickets), 0];
+        },
+        clear: () => {
+          resets++;
+          tickets.clear();
+        },
+        remove: (keys) => {
+          for (const { id } of keys) tickets.delete(id);
+        },
+        put: (entries) => {
+          for (const { id, record } of entries)
+            if ('offerName' in record) tickets.set(id, Number(record.offerName));
+        },
+        commit: () => undefined,
+        rollback: () => undefined,
+      },
+      this.#token,
+      { collections: ['tickets'] },
+    );
+    this.#tickets = tickets;
+    this.#token = next;
+    this.resets += resets;
+    this.latest = snapshotAt(dataAsOf);
+    expect(tickets, `copy of snapshot ${this.latest}`).to.deep.equal(ticketsIn(this.latest));
+  }
+}
+
+for (const program of ['nginx', 'haproxy'] satisfies readonly ProxyProgram[]) {
+  describe(`A fleet behind ${program}, over ${SWAPS} swaps (seed ${SEED})`, function () {
+    this.timeout(byDepth({ short: 600_000, deep: 1_200_000 }));
+    needs(program);
+    needs('openssl');
+    needs('rclone');
+    needs('zstd');
+    const inFolder = folderForAll();
+    const store = new Store(inFolder);
+    const run = new Run();
+    let fleet: Fleet;
+    let copies: TicketCopy[];
+    let working: Promise<unknown>;
+
+    before(async () => {
+      await store.build();
+      await store.push(0);
+      const credentials = ORGANIZATIONS.map((id) => newCredential(inFolder, id));
+      // Each stream has a key of its own.
+      const keys = times(STREAMERS, (i) => newCredential(inFolder, ORGANIZATIONS[i % ORGANIZATIONS.length]));
+      const environment = { SNAPSHOT_RETAIN_UNWALKED_SECONDS: '60' };
+      const place = (inOwn: Member['inFolder']) => {
+        store.pullAtOnce(inOwn);
+      };
+      fleet = await Fleet.start({ program, shards: [REPLICAS], inFolder, environment, place });
+      const clients = times(WALKERS + STREAMERS, (i) => fleet.newClient(`127.0.4.${i + 1}`));
+      copies = times(COPIES, (i) => new TicketCopy(fleet.members, credentials[i], i));
+      working = Promise.all([
+        ...times(WALKERS, (i) =>
+          run.repeat('walks', () => walk(clients[i], run.random.pick(credentials), run)),
+        ),
+        ...keys.map((key, i) => run.repeat('streams', () => stream(clients[WALKERS + i], key, run))),
+        ...copies.map((copy) => run.repeat('rounds of copies', () => copy.follow())),
+        run.repeat('restarts', restart),
+      ]).finally(() => {
+        for (const client of clients) client.close();
+      });
+    });
+
+    after(async () => {
+      run.isOver = true;
+      await working;
+      await fleet[Symbol.asyncDispose]();
+    });
+
+    /** Kills a replica, or every third time stops it, and starts it again. */
+    async function restart(): Promise<void> {
+      const member = run.random.pick(fleet.members);
+      await member.end((run.counts['restarts'] ?? 0) % 3 === 2 ? 'SIGTERM' : 'SIGKILL');
+      await member.start();
+      await delay(run.random.between(1000, 4000));
+    }
+
+    /** Lets each machine pull at a moment of its own, and each client work for a while. */
+    async function pullAll(): Promise<void> {
+      const pulls = fleet.members.map(async (member) => {
+        await delay(run.random.below(2000));
+        await store.pull(member);
+      });
+      await Promise.all(pulls);
+      const walks = run.counts['walks'] ?? 0;
+      await eventually(() => run.isOver || (run.counts['walks'] ?? 0) > walks + WALKERS);
+    }
+
+    it('answers all requests during swaps and restarts, each from one snapshot', async () => {
+      for (let n = 1; n <= SWAPS && !run.isOver; n++) {
+        const next = delay(INTERVAL_MS);
+        await store.push(n);
+        await pullAll();
+        await next;
+      }
+      expect(run.faults).to.deep.equal([]);
+    });
+
+    it('lets copies go on at any replica, without a reset', () => {
+      expect(copies.map(({ resets }) => resets)).to.deep.equal(copies.map(() => 1));
+    });
+
+    it('answers all requests while the machines are pinned back, and when they are released', async () => {
+      store.pin(SWAPS - 4);
+      await pullAll();
+      store.unpin();
+      await pullAll();
+      expect(run.faults).to.deep.equal([]);
+    });
+
+    it('brings all copies to the last snapshot', async () => {
+      await eventually(() => run.isOver || copies.every(({ latest }) => latest === SWAPS));
+      expect(run.faults).to.deep.equal([]);
+    });
+  });
+}
