@@ -8,7 +8,8 @@
 set -euo pipefail
 shopt -s inherit_errexit
 umask 027
-export RCLONE_LOG_LEVEL=${RCLONE_LOG_LEVEL:-ERROR} RCLONE_RETRIES=${RCLONE_RETRIES:-1} RCLONE_CONTIMEOUT=${RCLONE_CONTIMEOUT:-10s}
+export RCLONE_LOG_LEVEL=${RCLONE_LOG_LEVEL:-ERROR}
+export RCLONE_RETRIES=${RCLONE_RETRIES:-1} RCLONE_CONTIMEOUT=${RCLONE_CONTIMEOUT:-10s} # The timer tries again.
 exec 3>&1
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

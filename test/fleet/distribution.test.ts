@@ -24,6 +24,7 @@ import { type Built, buildSuccession, Machine, PROGRAMS } from './machine.ts';
 const DAMAGES = [
   'rm "$0"',
   'truncate -s -9 "$0"',
+  'echo other | zstd -qfo "$0"',
   'printf damaged | dd of="$0" bs=1 seek=90 conv=notrunc status=none',
 ];
 
@@ -132,6 +133,10 @@ describe('Distribution', () => {
     rmSync(inStore('pin'));
     await push(1, '--rollback');
     expect(kept()).to.deep.equal([1, 2]);
+    expect(existsSync(patch(1, 2))).to.equal(true);
+    await push(3, '--allow-shrink');
+    expect(kept()).to.deep.equal([1]);
+    expect(existsSync(patch(1, 2))).to.equal(false);
   });
 
   it('compares a file with that in the pointer, also if another machine has pushed it', async () => {
@@ -167,7 +172,7 @@ describe('Distribution', () => {
   it('takes the whole file, and says so, if the patch or its base is missing, cut or altered', async () => {
     const restore = await begin();
     const base = machine.inFolder(`state/pull/main/${built[0].id}.sqlite`);
-    for (const [file, damage] of [...DAMAGES.map((one) => [patch(0, 1), one]), [base, DAMAGES[2]]]) {
+    for (const [file, damage] of [...DAMAGES.map((one) => [patch(0, 1), one]), [base, DAMAGES[3]]]) {
       execFileSync('sh', ['-c', damage, file]);
       await pull(1, /^pull: [^\n]*\.\.[^\n]*\.zst was not received, or is cut or altered\n$/);
       restore();
