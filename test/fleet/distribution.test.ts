@@ -228,7 +228,7 @@ describe('Distribution', () => {
     const metrics = () => readFileSync(machine.inFolder('pull.prom'), 'utf8');
     pin(`${built[1].id}\n`);
     await pull(1);
-    expect(metrics()).to.include(`foyer_pull_pinned_info{name="main",snapshot="${built[1].id}"} 1\n`);
+    expect(metrics()).to.include(`foyer_pull_pinned_info{file="main",id="${built[1].id}"} 1\n`);
     expect(await machine.outputOf('pull --inspect')).to.equal(
       `main followed ${built[1].id} 2026-01-02T00:00:00.000Z\n` +
         `main pointer ${built[2].id} 2026-01-03T00:00:00.000Z\nmain pin ${built[1].id}\n`,
@@ -259,9 +259,9 @@ describe('Distribution', () => {
     expect(line).to.match(/^pull: \S+\/absent: .*; nothing stays published\n$/);
     expect(machine.publishedOf(built)).to.equal(built[0]);
     expect(readFileSync(machine.inFolder('pull.prom'), 'utf8'))
-      .to.include('foyer_pull_last_run_failed{name="absent"} 1\nfoyer_pull_last_run_failed{name="main"} 0\n')
-      .and.match(/^foyer_pull_last_success_timestamp_seconds\{name="main"\} \d{10}$/m)
-      .and.include(`foyer_pull_followed_info{name="main",snapshot="${built[0].id}"} 1\n`);
+      .to.include('foyer_pull_failed{file="absent"} 1\nfoyer_pull_failed{file="main"} 0\n')
+      .and.match(/^foyer_pull_last_success_timestamp_seconds\{file="main"\} \d{10}$/m)
+      .and.include(`foyer_pull_followed_info{file="main",id="${built[0].id}"} 1\n`);
   });
 
   it('continues after it was killed before any of its commands, and downloads no verified file again', async () => {
