@@ -81,7 +81,7 @@ field() { # DESCRIPTION NAME
 restore() { # ID DIGEST FILE [BASE]
   local found part=$state/part
   found=$(rclone cat "$remote/$3" | zstd -dcq | if (($# == 4)); then zstd -dcq --long=31 --patch-from="$4"; else cat; fi |
-    tee "$part" | digest) && [[ $found == "$2" ]] && sync "$part" && mv "$part" "$state/$1.sqlite" && return
+    tee "$part" | digest) && [[ $found == "$2" ]] && mv "$part" "$state/$1.sqlite" && return
   rm -f "$part"
   fail "$3 was not received, or is cut or altered"
 }

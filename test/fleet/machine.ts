@@ -15,7 +15,7 @@ import type { InFolder } from '../support/temporary-folder.ts';
 export const PROGRAMS = join(ROOT, 'deploy/distribute');
 
 /** Commands of the programs that run a disturbance first. */
-const DISTURBED = ['cp', 'mv', 'rclone', 'sync', 'zstd'];
+const DISTURBED = ['cp', 'mv', 'rclone', 'zstd'];
 const WRAPPER = '#!/bin/sh\neval "$DISTURBANCE"\nunset DISTURBANCE\nPATH=${PATH#*:} exec "${0##*/}" "$@"\n';
 
 export interface Built {
