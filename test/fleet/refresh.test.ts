@@ -310,15 +310,20 @@ for (const program of ['nginx', 'haproxy'] satisfies readonly ProxyProgram[]) {
       await delay(run.random.between(1000, 4000));
     }
 
-    /** Lets each machine pull at a moment of its own, and each client work for a while. */
+    /** Lets each machine pull at a moment of its own. */
     async function pullAll(): Promise<void> {
       const pulls = fleet.members.map(async (member) => {
-        await delay(run.random.below(2000));
+        await delay(run.random.below(1500));
         await store.pull(member);
       });
       await Promise.all(pulls);
-      const walks = run.counts['walks'] ?? 0;
-      await eventually(() => run.isOver || (run.counts['walks'] ?? 0) > walks + WALKERS);
+    }
+
+    /** Waits until clients have made walks. */
+    async function walksMade(count: number): Promise<void> {
+      const made = () => run.counts['walks'] ?? 0;
+      const target = made() + count;
+      await eventually(() => run.isOver || made() >= target);
     }
 
     it('answers all requests during swaps and restarts, each from one snapshot', async () => {
@@ -338,8 +343,10 @@ for (const program of ['nginx', 'haproxy'] satisfies readonly ProxyProgram[]) {
     it('answers all requests while the machines are pinned back, and when they are released', async () => {
       store.pin(SWAPS - 4);
       await pullAll();
+      await walksMade(WALKERS);
       store.unpin();
       await pullAll();
+      await walksMade(WALKERS);
       expect(run.faults).to.deep.equal([]);
     });
 
