@@ -264,12 +264,19 @@ for (const program of ['nginx', 'haproxy'] satisfies readonly ProxyProgram[]) {
     needs('openssl');
     needs('rclone');
     needs('zstd');
-    const inFolder = folderForAll();
-    const store = new Store(inFolder);
     const run = new Run();
     let fleet: Fleet;
     let copies: TicketCopy[];
     let working: Promise<unknown>;
+
+    // Before the folder is removed: a replica that is being started needs its files.
+    after(async () => {
+      run.isOver = true;
+      await working;
+      await fleet[Symbol.asyncDispose]();
+    });
+    const inFolder = folderForAll();
+    const store = new Store(inFolder);
 
     before(async () => {
       await store.build();
@@ -294,12 +301,6 @@ for (const program of ['nginx', 'haproxy'] satisfies readonly ProxyProgram[]) {
       ]).finally(() => {
         for (const client of clients) client.close();
       });
-    });
-
-    after(async () => {
-      run.isOver = true;
-      await working;
-      await fleet[Symbol.asyncDispose]();
     });
 
     /** Kills a replica, or every third time stops it, and starts it again. */
