@@ -28,7 +28,7 @@ const INTERVAL_MS = byDepth({ short: 0, deep: 12_000 });
 const WALKERS = 100;
 const STREAMERS = 20;
 /** Longest pause of a client between two requests. */
-const PAUSE_MS = 300;
+const PAUSE_MS = 600;
 const COPIES = 10;
 
 const ORGANIZATIONS = times(12, (i) => `org-${i}`);
