@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import {
   BOOLEAN,
+  CONTENT_DIGEST,
   EMAIL,
   ID_LIST,
   INSTANT,
+  listOf,
   normalizeTag,
   ONE_ID,
   oneOf,
@@ -125,6 +127,27 @@ for (const [name, { kind, valid, invalid }] of Object.entries(cases)) {
     }
   });
 }
+
+describe('The kinds of parameters', () => {
+  it('read the values that a query compares', () => {
+    for (const [kind, text, value] of [
+      [EMAIL, 'Zoé@Example.org', 'zoé@example.org'],
+      [BOOLEAN, 'true', true],
+      [BOOLEAN, 'false', false],
+      [PAGE, '007', 7],
+      [TAG_LIST, ' Hip  Hop,b', ['hip hop', 'b']],
+      [listOf(['a', 'b']), 'b,a', ['b', 'a']],
+    ] as const) {
+      const read = queryReader([{ name: 'a', kind, description: '' }]);
+      expect(read(new Map([['a', [text]]]))).to.deep.equal({ a: value });
+    }
+  });
+
+  it('name the values that a list may have, and where a digest comes from', () => {
+    expect(violationsOf(listOf(['a', 'b']), 'c').join()).to.match(/each one of a, b$/);
+    expect(violationsOf(CONTENT_DIGEST, 'x').join()).to.match(/nextPage link/);
+  });
+});
 
 describe('normalizeTag', () => {
   const same: [string, string][] = [

@@ -7,6 +7,7 @@ describe('RELEASES', () => {
   it('are in ascending order of real days, and name existing operations once each', () => {
     const dates = RELEASES.map(({ date }) => date);
     expect(dates).to.deep.equal([...new Set(dates)].sort());
+    expect(dates.every(isCalendarDate)).to.equal(true);
     const named = RELEASES.flatMap(({ operations }) => operations);
     expect(named).to.deep.equal([...new Set(named)]);
     expect(OPERATIONS.map(({ id }) => id)).to.include.members(named);
