@@ -162,8 +162,9 @@ async function walk(client: FleetClient, credential: string, run: Run): Promise<
   const read: Marked[] = [];
   let n = NaN;
   for (let next: string | null = `/v1/tickets?perPage=${PER_PAGE}`; next !== null;) {
+    const askedAt = performance.now();
     const { status, headers, text } = await client.persist(next, credential);
-    if (status === 400 && performance.now() - began > SAFE_MS) {
+    if (status !== 200 && askedAt - began > SAFE_MS) {
       run.count('walks begun again');
       return;
     }
