@@ -1,15 +1,11 @@
-import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { FoyerClient } from '../../client/src/foyer-client.ts';
 import type { ProxyProgram } from '../../scripts/bench/servers/proxy.ts';
 import { Random } from '../../scripts/sample/random.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { ROOT } from '../support/command.ts';
 import { needs } from '../support/components.ts';
 import { byDepth } from '../support/depth.ts';
 import { eventually } from '../support/eventually.ts';
@@ -19,6 +15,7 @@ import { newCredential } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 import { Fleet, type Member } from './fleet.ts';
 import type { FleetClient } from './fleet-client.ts';
+import { Machine } from './machine.ts';
 
 const SEED = 20_261_125;
 const REPLICAS = 3;
@@ -65,7 +62,7 @@ class Store {
 
   /** Builds all snapshots, each a descendant of the one before it. */
   async build(): Promise<void> {
-    for (const name of ['store', 'pusher']) mkdirSync(this.#inFolder(name));
+    mkdirSync(this.#inFolder('store'));
     for (let n = 0; n <= SWAPS; n++) {
       const tickets = ORGANIZATIONS.flatMap((id) =>
         Array.from(ticketsIn(n), ([ticketId, mark]) =>
@@ -84,17 +81,16 @@ class Store {
   }
 
   async push(n: number): Promise<void> {
-    const { file, args, options } = this.#program('push', this.#inFolder('pusher'), [
-      this.#snapshot(n),
-      '--as',
-      'main',
-    ]);
-    await promisify(execFile)(file, args, options);
+    await this.#machine('pusher').outputOf(`push ${this.#snapshot(n)} --as main`);
   }
 
-  async pull(member: Pick<Member, 'inFolder'>): Promise<void> {
-    const { file, args, options } = this.#pull(member.inFolder);
-    await promisify(execFile)(file, args, options);
+  /** Lets the machine of a replica pull. */
+  async pull(id: number): Promise<void> {
+    await this.#machine(`replica-${id}`).outputOf('pull main');
+  }
+
+  #machine(folder: string): Machine {
+    return new Machine(this.#inFolder(folder), this.#inFolder('store'));
   }
 
   /** Lets all machines follow the snapshot `n` until it is unpinned. */
@@ -104,26 +100,6 @@ class Store {
 
   unpin(): void {
     rmSync(this.#inFolder('store/main/pin'));
-  }
-
-  pullAtOnce(inFolder: (name: string) => string): void {
-    const { file, args, options } = this.#pull(inFolder);
-    execFileSync(file, args, options);
-  }
-
-  #pull(inFolder: (name: string) => string) {
-    mkdirSync(inFolder('state'), { recursive: true });
-    return this.#program('pull', inFolder('state'), ['main'], { SNAPSHOT_DIR: inFolder('snapshots') });
-  }
-
-  #program(
-    name: string,
-    state: string,
-    args: readonly string[],
-    more: Readonly<Record<string, string>> = {},
-  ) {
-    const env = { ...process.env, STORE: this.#inFolder('store'), STATE_DIR: state, ...more };
-    return { file: join(ROOT, 'deploy/distribute', name), args, options: { env } };
   }
 }
 
@@ -286,10 +262,14 @@ for (const program of ['nginx', 'haproxy'] satisfies readonly ProxyProgram[]) {
       // Each stream has a key of its own.
       const keys = times(STREAMERS, (i) => newCredential(inFolder, ORGANIZATIONS[i % ORGANIZATIONS.length]));
       const environment = { SNAPSHOT_RETAIN_UNWALKED_SECONDS: '60' };
-      const place = (inOwn: Member['inFolder']) => {
-        store.pullAtOnce(inOwn);
-      };
-      fleet = await Fleet.start({ program, shards: [REPLICAS], inFolder, environment, place });
+      for (let id = 1; id <= REPLICAS; id++) await store.pull(id);
+      fleet = await Fleet.start({
+        program,
+        shards: [REPLICAS],
+        inFolder,
+        environment,
+        place: () => undefined,
+      });
       const clients = times(WALKERS + STREAMERS, (i) => fleet.newClient(`127.0.4.${i + 1}`));
       copies = times(COPIES, (i) => new TicketCopy(fleet.members, credentials[i], i));
       working = Promise.all([
@@ -316,7 +296,7 @@ for (const program of ['nginx', 'haproxy'] satisfies readonly ProxyProgram[]) {
     async function pullAll(): Promise<void> {
       const pulls = fleet.members.map(async (member) => {
         await delay(run.random.below(1500));
-        await store.pull(member);
+        await store.pull(member.id);
       });
       await Promise.all(pulls);
     }
