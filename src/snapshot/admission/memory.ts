@@ -1,5 +1,5 @@
 import { totalmem } from 'node:os';
-import { bytesOf, type SectionImage } from '../../store/organization-image.ts';
+import { byList, bytesOf, type SectionImage } from '../../store/organization-image.ts';
 import { MEGABYTE } from '../../store/memory/shared-arrays.ts';
 import { type CollectionLayout, SESSIONS, COLLECTIONS } from '../format/layout.ts';
 import { type ManifestOrganization, rowCount } from '../format/manifest.ts';
@@ -102,12 +102,16 @@ function indexBytes(layout: CollectionLayout): number {
 
 const PROCESS_BYTES = 160 * MEGABYTE; // code, heap and buffers with one worker: 150 MB were measured
 const WORKER_BYTES = 48 * MEGABYTE; // heap and buffers of each further worker: 45 MB were measured
-const SECTIONS = 5; // of an organization
+const SECTIONS = Object.keys(byList(String)).length + 1; // of an organization: its lists and its history
 const SECTION_BYTES = 16 * 1024; // the objects around a section's buffers, in each thread: 10 kB were measured
 
 /** Computes the memory that sections hold with a number of workers. */
 export function storedBytes(sections: readonly SectionImage[], threads: number): number {
-  return bytesOf(sections) + threads * sections.length * SECTION_BYTES;
+  return bytesOf(sections) + objectBytes(sections.length, threads);
+}
+
+function objectBytes(sections: number, threads: number): number {
+  return threads * sections * SECTION_BYTES;
 }
 
 /**
@@ -124,7 +128,7 @@ export function bytesInUse(stored: number, threads: number): number {
 /** Computes the memory to load the largest of some snapshots in addition to a live and a retained one of each. */
 export function plannedMemory(needs: readonly MemoryNeed[], threads = 1): number {
   const sum = (of: 'held' | 'organizations') => needs.reduce((total, need) => total + need[of], 0);
-  const stored = sum('held') + threads * sum('organizations') * SECTIONS * SECTION_BYTES;
+  const stored = sum('held') + objectBytes(sum('organizations') * SECTIONS, threads);
   return bytesInUse(2 * stored, threads) + Math.max(...needs.map(({ peak }) => peak));
 }
 
