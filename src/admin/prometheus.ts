@@ -166,7 +166,10 @@ export const METRICS: Readonly<Record<string, Metric>> = {
 export const PULL_METRICS: Readonly<Record<string, Metric>> = {
   foyer_pull_last_success_timestamp_seconds: gauges('Time of the latest pull that succeeded.', ['file']),
   foyer_pull_failed: gauges('Whether the latest pull failed.', ['file']),
-  foyer_pull_followed_info: gauges('1; the snapshot of the pointer.', ['file', 'id']),
+  foyer_pull_followed_info: gauges('1; the snapshot that is published, or the digest of the keys file.', [
+    'file',
+    'id',
+  ]),
   foyer_pull_pinned_info: gauges('1; the snapshot of the pin file. Absent without one.', ['file', 'id']),
 };
 
