@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Proxy, type ProxyProgram, type Upstream } from '../../scripts/bench/servers/proxy.ts';
 import { eventually } from '../support/eventually.ts';
@@ -137,6 +138,8 @@ interface Walked {
 
 const WALKERS = 12;
 const PER_PAGE = 25;
+/** Keeps a walk below the requests that a proxy admits from an address. */
+const PAUSE_MS = 5;
 
 /**
  * Lets patient clients read all tickets of organizations page by page, one walk after the other, during `work`. Expects
@@ -149,7 +152,6 @@ export async function whileWalking(
   organizations: readonly Walked[],
   work: (walks: (count: number) => Promise<void>) => Promise<void>,
 ): Promise<FleetClient['repeats']> {
-  // A proxy limits the requests of an address.
   const clients = times(WALKERS, (i) => fleet.newClient(`127.0.4.${i + 1}`));
   let walks = 0;
   let isOver = false;
@@ -175,14 +177,31 @@ export async function whileWalking(
 
 async function walk(client: FleetClient, { credential, tickets }: Walked): Promise<void> {
   const ids: string[] = [];
-  let next: string | null = `/v1/tickets?perPage=${PER_PAGE}`;
-  while (next !== null) {
-    const answer: Answer = await client.persist(next, credential);
-    expect(answer.status, answer.text).to.equal(200);
-    const page = JSON.parse(answer.text) as { items: { ticketId: string }[]; nextPage: string | null };
-    ids.push(...page.items.map(({ ticketId }) => ticketId));
-    next = page.nextPage;
+  for await (const { status, text, items = [] } of pages(client, credential)) {
+    expect(status, text).to.equal(200);
+    ids.push(...items.map(({ ticketId }) => ticketId));
+    await delay(PAUSE_MS);
   }
   expect(ids).to.have.length(tickets);
   expect(new Set(ids).size).to.equal(tickets);
+}
+
+export interface WalkedTicket {
+  readonly ticketId: string;
+  readonly offerName: string | null;
+}
+
+interface Page {
+  readonly items?: readonly WalkedTicket[];
+  readonly nextPage?: string | null;
+}
+
+/** Follows the links of the list of tickets, to its end or to a failure, which has no items. */
+export async function* pages(client: FleetClient, credential: string): AsyncGenerator<Answer & Page> {
+  for (let next: string | null | undefined = `/v1/tickets?perPage=${PER_PAGE}`; next;) {
+    const answer: Answer = await client.persist(next, credential);
+    const page = JSON.parse(answer.text) as Page;
+    yield { ...answer, ...page };
+    next = page.nextPage;
+  }
 }

@@ -13,7 +13,7 @@ import { build, PRODUCED_AT, writeImport } from '../support/import-folder.ts';
 import { inOrganization, minimalTicket, times } from '../support/records.ts';
 import { newCredential } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
-import { Fleet, type Member } from './fleet.ts';
+import { Fleet, type Member, pages, type WalkedTicket } from './fleet.ts';
 import type { FleetClient } from './fleet-client.ts';
 import { Machine } from './machine.ts';
 
@@ -30,7 +30,6 @@ const COPIES = 10;
 
 const ORGANIZATIONS = times(12, (i) => `org-${i}`);
 const TICKETS = 150;
-const PER_PAGE = 25;
 /** A ticket changes in every fifth snapshot, and is absent from every seventh. */
 const CHANGED = 5;
 const ABSENT = 7;
@@ -44,12 +43,7 @@ function ticketsIn(n: number): Map<string, number> {
 const timeOf = (n: number) => new Date(PRODUCED_AT.getTime() + n * 1000);
 const snapshotAt = (time: string) => (Date.parse(time) - PRODUCED_AT.getTime()) / 1000;
 
-interface Marked {
-  readonly ticketId: string;
-  readonly offerName: string | null;
-}
-
-const marksOf = (tickets: readonly Marked[]) =>
+const marksOf = (tickets: readonly WalkedTicket[]) =>
   new Map(tickets.map(({ ticketId, offerName }) => [ticketId, Number(offerName)]));
 
 /** The snapshots, in a store that a pusher fills and each machine pulls from. */
@@ -135,21 +129,19 @@ const SAFE_MS = 5000;
 /** Follows the links of a list to its end. All pages together are the list in one snapshot. */
 async function walk(client: FleetClient, credential: string, run: Run): Promise<void> {
   const began = performance.now();
-  const read: Marked[] = [];
+  let askedAt = began;
+  const read: WalkedTicket[] = [];
   let n = NaN;
-  for (let next: string | null = `/v1/tickets?perPage=${PER_PAGE}`; next !== null;) {
-    const askedAt = performance.now();
-    const { status, headers, text } = await client.persist(next, credential);
+  for await (const { status, headers, text, items = [] } of pages(client, credential)) {
     if (status !== 200 && askedAt - began > SAFE_MS) {
       run.count('walks begun again');
       return;
     }
-    expect(status, `${next}, after ${performance.now() - began} ms: ${text}`).to.equal(200);
+    expect(status, `after ${read.length} tickets and ${askedAt - began} ms: ${text}`).to.equal(200);
     if (read.length === 0) n = snapshotAt(String(headers['service-data-as-of']));
-    const page = JSON.parse(text) as { readonly items: readonly Marked[]; readonly nextPage: string | null };
-    read.push(...page.items);
-    next = page.nextPage;
+    read.push(...items);
     await delay(run.random.below(PAUSE_MS));
+    askedAt = performance.now();
   }
   expect(read, `tickets of snapshot ${n}`).to.have.length(ticketsIn(n).size);
   expect(marksOf(read), `snapshot ${n}`).to.deep.equal(ticketsIn(n));
@@ -172,7 +164,7 @@ async function stream(client: FleetClient, credential: string, run: Run): Promis
   if (body === undefined) run.count('streams that broke off');
   else {
     const lines = body.split('\n').slice(0, -1);
-    expect(marksOf(lines.map((line) => JSON.parse(line) as Marked)), `snapshot ${n}`).to.deep.equal(
+    expect(marksOf(lines.map((line) => JSON.parse(line) as WalkedTicket)), `snapshot ${n}`).to.deep.equal(
       ticketsIn(n),
     );
   }
