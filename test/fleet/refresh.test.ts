@@ -12,7 +12,7 @@ import { eventually } from '../support/eventually.ts';
 import { build, PRODUCED_AT, writeImport } from '../support/import-folder.ts';
 import { inOrganization, minimalTicket, times } from '../support/records.ts';
 import { newCredential } from '../support/replica-under-test.ts';
-import { folderForAll } from '../support/temporary-folder.ts';
+import { folderForAll, type InFolder } from '../support/temporary-folder.ts';
 import { Fleet, type Member, pages, type WalkedTicket } from './fleet.ts';
 import type { FleetClient } from './fleet-client.ts';
 import { Machine } from './machine.ts';
@@ -46,36 +46,35 @@ const snapshotAt = (time: string) => (Date.parse(time) - PRODUCED_AT.getTime()) 
 const marksOf = (tickets: readonly WalkedTicket[]) =>
   new Map(tickets.map(({ ticketId, offerName }) => [ticketId, Number(offerName)]));
 
-/** The snapshots, in a store that a pusher fills and each machine pulls from. */
+/** Builds all snapshots, each a descendant of the one before it. */
+async function buildSnapshots(inFolder: InFolder): Promise<void> {
+  for (let n = 0; n <= SWAPS; n++) {
+    const tickets = ORGANIZATIONS.flatMap((id) =>
+      Array.from(ticketsIn(n), ([ticketId, mark]) =>
+        minimalTicket(ticketId, { offerName: String(mark) }),
+      ).map(inOrganization(id)),
+    );
+    const organizations = ORGANIZATIONS.map((organizationId) => ({ organizationId }));
+    writeImport(inFolder('import'), { organizations, tickets });
+    const previous = n === 0 ? undefined : inFolder(snapshotName(n - 1));
+    await build(inFolder('import'), inFolder(snapshotName(n)), { producedAt: timeOf(n), previous });
+  }
+}
+
+const snapshotName = (n: number) => `main-${n}.sqlite`;
+
+/** A store of snapshots that a pusher fills and each machine pulls from. */
 class Store {
-  readonly #inFolder: (name: string) => string;
+  readonly #inFolder: InFolder;
+  readonly #snapshots: InFolder;
 
-  constructor(inFolder: (name: string) => string) {
+  constructor(inFolder: InFolder, snapshots: InFolder) {
     this.#inFolder = inFolder;
-  }
-
-  /** Builds all snapshots, each a descendant of the one before it. */
-  async build(): Promise<void> {
-    mkdirSync(this.#inFolder('store'));
-    for (let n = 0; n <= SWAPS; n++) {
-      const tickets = ORGANIZATIONS.flatMap((id) =>
-        Array.from(ticketsIn(n), ([ticketId, mark]) =>
-          minimalTicket(ticketId, { offerName: String(mark) }),
-        ).map(inOrganization(id)),
-      );
-      const organizations = ORGANIZATIONS.map((organizationId) => ({ organizationId }));
-      writeImport(this.#inFolder('import'), { organizations, tickets });
-      const previous = n === 0 ? undefined : this.#snapshot(n - 1);
-      await build(this.#inFolder('import'), this.#snapshot(n), { producedAt: timeOf(n), previous });
-    }
-  }
-
-  #snapshot(n: number): string {
-    return this.#inFolder(`main-${n}.sqlite`);
+    this.#snapshots = snapshots;
   }
 
   async push(n: number): Promise<void> {
-    await this.#machine('pusher').outputOf(`push ${this.#snapshot(n)} --as main`);
+    await this.#machine('pusher').outputOf(`push ${this.#snapshots(snapshotName(n))} --as main`);
   }
 
   /** Lets the machine of a replica pull. */
@@ -89,7 +88,10 @@ class Store {
 
   /** Lets all machines follow the snapshot `n` until it is unpinned. */
   pin(n: number): void {
-    writeFileSync(this.#inFolder('store/main/pin'), inspectSnapshot(this.#snapshot(n)).snapshotId);
+    writeFileSync(
+      this.#inFolder('store/main/pin'),
+      inspectSnapshot(this.#snapshots(snapshotName(n))).snapshotId,
+    );
   }
 
   unpin(): void {
@@ -226,107 +228,114 @@ class TicketCopy {
   }
 }
 
-for (const program of ['nginx', 'haproxy'] satisfies readonly ProxyProgram[]) {
-  describe(`A fleet behind ${program}, over ${SWAPS} swaps (seed ${SEED})`, function () {
-    this.timeout(byDepth({ short: 600_000, deep: 1_200_000 }));
-    needs(program);
-    needs('openssl');
-    needs('rclone');
-    needs('zstd');
-    const run = new Run();
-    let fleet: Fleet;
-    let copies: TicketCopy[];
-    let working: Promise<unknown>;
+describe(`A fleet over ${SWAPS} swaps (seed ${SEED})`, function () {
+  this.timeout(byDepth({ short: 600_000, deep: 1_200_000 }));
+  const snapshots = folderForAll();
+  before(() => buildSnapshots(snapshots));
 
-    // Before the folder is removed: a replica that is being started needs its files.
-    after(async () => {
-      run.isOver = true;
-      await working;
-      await fleet[Symbol.asyncDispose]();
-    });
-    const inFolder = folderForAll();
-    const store = new Store(inFolder);
+  for (const program of ['nginx', 'haproxy'] satisfies readonly ProxyProgram[]) {
+    describe(`behind ${program}`, () => {
+      needs(program);
+      needs('openssl');
+      needs('rclone');
+      needs('zstd');
+      const run = new Run();
+      let fleet: Fleet;
+      let copies: TicketCopy[];
+      let working: Promise<unknown>;
 
-    before(async () => {
-      await store.build();
-      await store.push(0);
-      const credentials = ORGANIZATIONS.map((id) => newCredential(inFolder, id));
-      // Each stream has a key of its own.
-      const keys = times(STREAMERS, (i) => newCredential(inFolder, ORGANIZATIONS[i % ORGANIZATIONS.length]));
-      const environment = { SNAPSHOT_RETAIN_UNWALKED_SECONDS: '60' };
-      for (let id = 1; id <= REPLICAS; id++) await store.pull(id);
-      fleet = await Fleet.start({
-        program,
-        shards: [REPLICAS],
-        inFolder,
-        environment,
-        place: () => undefined,
+      // Before the folder is removed: a replica that is being started needs its files.
+      after(async () => {
+        run.isOver = true;
+        await working;
+        await fleet[Symbol.asyncDispose]();
       });
-      const clients = times(WALKERS + STREAMERS, (i) => fleet.newClient(`127.0.4.${i + 1}`));
-      copies = times(COPIES, (i) => new TicketCopy(fleet.members, credentials[i], i));
-      working = Promise.all([
-        ...times(WALKERS, (i) =>
-          run.repeat('walks', () => walk(clients[i], run.random.pick(credentials), run)),
-        ),
-        ...keys.map((key, i) => run.repeat('streams', () => stream(clients[WALKERS + i], key, run))),
-        ...copies.map((copy) => run.repeat('rounds of copies', () => copy.follow())),
-        run.repeat('restarts', restart),
-      ]).finally(() => {
-        for (const client of clients) client.close();
+      const inFolder = folderForAll();
+      const store = new Store(inFolder, snapshots);
+
+      before(async () => {
+        mkdirSync(inFolder('store'));
+        await store.push(0);
+        const credentials = ORGANIZATIONS.map((id) => newCredential(inFolder, id));
+        // Each stream has a key of its own.
+        const keys = times(STREAMERS, (i) =>
+          newCredential(inFolder, ORGANIZATIONS[i % ORGANIZATIONS.length]),
+        );
+        const environment = { SNAPSHOT_RETAIN_UNWALKED_SECONDS: '60' };
+        for (let id = 1; id <= REPLICAS; id++) await store.pull(id);
+        fleet = await Fleet.start({
+          program,
+          shards: [REPLICAS],
+          inFolder,
+          environment,
+          place: () => undefined,
+        });
+        const clients = times(WALKERS + STREAMERS, (i) => fleet.newClient(`127.0.4.${i + 1}`));
+        copies = times(COPIES, (i) => new TicketCopy(fleet.members, credentials[i], i));
+        working = Promise.all([
+          ...times(WALKERS, (i) =>
+            run.repeat('walks', () => walk(clients[i], run.random.pick(credentials), run)),
+          ),
+          ...keys.map((key, i) => run.repeat('streams', () => stream(clients[WALKERS + i], key, run))),
+          ...copies.map((copy) => run.repeat('rounds of copies', () => copy.follow())),
+          run.repeat('restarts', restart),
+        ]).finally(() => {
+          for (const client of clients) client.close();
+        });
       });
-    });
 
-    /** Kills a replica, or every third time stops it, and starts it again. */
-    async function restart(): Promise<void> {
-      const member = run.random.pick(fleet.members);
-      await member.end((run.counts['restarts'] ?? 0) % 3 === 2 ? 'SIGTERM' : 'SIGKILL');
-      await member.start();
-      await delay(run.random.between(1000, 4000));
-    }
-
-    /** Lets each machine pull at a moment of its own. */
-    async function pullAll(): Promise<void> {
-      const pulls = fleet.members.map(async (member) => {
-        await delay(run.random.below(1500));
-        await store.pull(member.id);
-      });
-      await Promise.all(pulls);
-    }
-
-    /** Waits until clients have made walks. */
-    async function walksMade(count: number): Promise<void> {
-      const made = () => run.counts['walks'] ?? 0;
-      const target = made() + count;
-      await eventually(() => run.isOver || made() >= target);
-    }
-
-    it('answers all requests during swaps and restarts, each from one snapshot', async () => {
-      for (let n = 1; n <= SWAPS && !run.isOver; n++) {
-        const next = delay(INTERVAL_MS);
-        await store.push(n);
-        await pullAll();
-        await next;
+      /** Kills a replica, or every third time stops it, and starts it again. */
+      async function restart(): Promise<void> {
+        const member = run.random.pick(fleet.members);
+        await member.end((run.counts['restarts'] ?? 0) % 3 === 2 ? 'SIGTERM' : 'SIGKILL');
+        await member.start();
+        await delay(run.random.between(1000, 4000));
       }
-      expect(run.faults).to.deep.equal([]);
-    });
 
-    it('lets copies go on at any replica, without a reset', () => {
-      expect(copies.map(({ resets }) => resets)).to.deep.equal(copies.map(() => 1));
-    });
+      /** Lets each machine pull at a moment of its own. */
+      async function pullAll(): Promise<void> {
+        const pulls = fleet.members.map(async (member) => {
+          await delay(run.random.below(1000));
+          await store.pull(member.id);
+        });
+        await Promise.all(pulls);
+      }
 
-    it('answers all requests while the machines are pinned back, and when they are released', async () => {
-      store.pin(SWAPS - 4);
-      await pullAll();
-      await walksMade(WALKERS);
-      store.unpin();
-      await pullAll();
-      await walksMade(WALKERS);
-      expect(run.faults).to.deep.equal([]);
-    });
+      /** Waits until clients have made walks. */
+      async function walksMade(count: number): Promise<void> {
+        const made = () => run.counts['walks'] ?? 0;
+        const target = made() + count;
+        await eventually(() => run.isOver || made() >= target);
+      }
 
-    it('brings all copies to the last snapshot', async () => {
-      await eventually(() => run.isOver || copies.every(({ latest }) => latest === SWAPS));
-      expect(run.faults).to.deep.equal([]);
+      it('answers all requests during swaps and restarts, each from one snapshot', async () => {
+        for (let n = 1; n <= SWAPS && !run.isOver; n++) {
+          const next = delay(INTERVAL_MS);
+          await store.push(n);
+          await pullAll();
+          await next;
+        }
+        expect(run.faults).to.deep.equal([]);
+      });
+
+      it('lets copies go on at any replica, without a reset', () => {
+        expect(copies.map(({ resets }) => resets)).to.deep.equal(copies.map(() => 1));
+      });
+
+      it('answers all requests while the machines are pinned back, and when they are released', async () => {
+        store.pin(SWAPS - 4);
+        await pullAll();
+        await walksMade(WALKERS);
+        store.unpin();
+        await pullAll();
+        await walksMade(WALKERS);
+        expect(run.faults).to.deep.equal([]);
+      });
+
+      it('brings all copies to the last snapshot', async () => {
+        await eventually(() => run.isOver || copies.every(({ latest }) => latest === SWAPS));
+        expect(run.faults).to.deep.equal([]);
+      });
     });
-  });
-}
+  }
+});
