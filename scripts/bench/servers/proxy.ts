@@ -70,10 +70,9 @@ export class Proxy implements AsyncDisposable {
     this.map = join(folder, 'foyer.map');
     writeFileSync(this.map, readFileSync(new URL(PROGRAMS[program].map, DEPLOY)));
     const file = this.#writeConfiguration(options.shards);
-    // A terminal sends Ctrl-C to the whole process group.
-    const stdio = ['ignore', 'ignore', 'pipe'] as const;
     this.#process = spawn(program, [...PROGRAMS[program].arguments, file], {
-      stdio: [...stdio],
+      stdio: ['ignore', 'ignore', 'pipe'],
+      // A terminal sends Ctrl-C to the whole process group.
       detached: true,
     });
   }
@@ -105,13 +104,6 @@ export class Proxy implements AsyncDisposable {
       await delay(POLL_MS);
     }
     while (childrenOf(pid).some((child) => earlier.has(child))) await delay(POLL_MS);
-  }
-
-  /** Returns the processor time of its processes, in milliseconds. */
-  processorMs(): number {
-    const { pid } = this.#process;
-    const all = [String(pid), ...childrenOf(pid)];
-    return all.reduce((sum, one) => sum + processorTicks(one), 0) * (1000 / TICKS_PER_SECOND);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -148,18 +140,8 @@ export class Proxy implements AsyncDisposable {
   }
 }
 
-/** Unit of processor times in /proc, on every Linux. */
-const TICKS_PER_SECOND = 100;
-
 function childrenOf(pid: number | undefined): string[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
-}
-
-function processorTicks(pid: string): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name of the program, in brackets, may contain spaces.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return Number(fields[11]) + Number(fields[12]);
 }
 
 /** Returns the block of a shard: that of the first one, with a line for each replica. */
