@@ -5,7 +5,6 @@ import { LoadGenerator } from '../load/load-generator.ts';
 import { mixedTargets } from '../load/request-kinds.ts';
 import { format, ratioRow, type Row, sum } from '../rows.ts';
 import { Child } from '../servers/processes.ts';
-import { SnapshotContent } from '../snapshot-content.ts';
 import type { BaselineReport } from './baseline-load.ts';
 
 const BASELINE = new URL('./baseline-load.ts', import.meta.url);
@@ -17,8 +16,7 @@ export async function measureLoad(context: BenchContext): Promise<Row[]> {
   const { signal } = context.options;
   const { seconds, largeTickets } = context.options.sizes;
   const snapshot = await context.snapshot(context.largeShape);
-  using content = new SnapshotContent(snapshot);
-  const targets = mixedTargets(content);
+  const targets = mixedTargets(snapshot);
   await using generator = new LoadGenerator(signal);
   // The warm-up reads the file into the page cache.
   const rounds = await context.rounds('load', async () => {

@@ -6,7 +6,6 @@ import { MIXED_TRAFFIC, mixedTargets } from '../load/request-kinds.ts';
 import { ratioRow, type Row } from '../rows.ts';
 import { Proxy, type ProxyProgram } from '../servers/proxy.ts';
 import type { Replica } from '../servers/replica.ts';
-import { SnapshotContent } from '../snapshot-content.ts';
 
 /** The limits of an address in deploy/, which are far below the load. */
 const UNREACHED_LIMITS: Readonly<Record<ProxyProgram, Readonly<Record<string, string>>>> = {
@@ -31,7 +30,6 @@ export async function measureProxies(context: BenchContext): Promise<Row[]> {
   });
   await using stack = new AsyncDisposableStack();
   const generator = stack.use(new LoadGenerator(signal));
-  const content = stack.use(new SnapshotContent(await context.snapshot()));
   const alone = stack.use(await context.startReplica());
   const replicas = [alone, stack.use(await context.startReplica({ key: alone }))];
   const proxies: Proxy[] = [];
@@ -44,7 +42,7 @@ export async function measureProxies(context: BenchContext): Promise<Row[]> {
     proxies.push(stack.use(await Proxy.start(program, options)));
   }
 
-  const traffic = alone.traffic(mixedTargets(content));
+  const traffic = alone.traffic(mixedTargets(await context.snapshot()));
   const measure = async ({ port }: Proxy | Replica) => {
     const { perSecond } = await generator.measurePeak(alone, { ...traffic, port }, sizes.seconds);
     return perSecond;

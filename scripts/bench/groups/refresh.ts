@@ -3,7 +3,6 @@ import type { BenchContext } from '../bench-context.ts';
 import { CONNECTIONS, LoadGenerator } from '../load/load-generator.ts';
 import { MIXED_TRAFFIC, mixedTargets } from '../load/request-kinds.ts';
 import { format, greatest, median, ratioRow, type Row, rowOf, sum } from '../rows.ts';
-import { SnapshotContent } from '../snapshot-content.ts';
 
 /** Short, so that little of the measured time is a wait for the next poll. */
 const POLL_SECONDS = '0.05';
@@ -35,8 +34,7 @@ async function refreshUnderLoad(context: BenchContext, snapshots: readonly strin
   const { signal } = context.options;
   const environment = { SNAPSHOT_POLL_SECONDS: POLL_SECONDS, OVERLOAD_DELAY_MS: '' };
   await using replica = await context.startReplica({ snapshots, environment });
-  using content = new SnapshotContent(snapshots[0]);
-  const traffic = replica.traffic(mixedTargets(content));
+  const traffic = replica.traffic(mixedTargets(snapshots[0]));
   await using generator = new LoadGenerator(signal);
   context.options.showProgress('refresh: peak');
   // The overload check has its default limit here, and may refuse requests at the peak of a slow machine.

@@ -6,7 +6,6 @@ import { LoadGenerator } from '../load/load-generator.ts';
 import { MIXED_TRAFFIC, mixedTargets } from '../load/request-kinds.ts';
 import { requestBytes, type Traffic } from '../load/traffic.ts';
 import { format, median, ratioRow, type Row } from '../rows.ts';
-import { SnapshotContent } from '../snapshot-content.ts';
 
 const ALL_TICKETS = {
   path: '/v1/tickets',
@@ -25,7 +24,6 @@ export async function measureStreams(context: BenchContext): Promise<Row[]> {
   const { signal } = context.options;
   const { seconds, tickets } = context.options.sizes;
   await using foyer = await context.startReplica();
-  using content = new SnapshotContent(await context.snapshot());
   const stream = foyer.traffic([ALL_TICKETS]);
   context.options.showProgress('streams: bytes of the bare server');
   const settings = { traffic: stream, isExpress: false, chunkBytes: CHUNK_BYTES };
@@ -41,7 +39,7 @@ export async function measureStreams(context: BenchContext): Promise<Row[]> {
   );
 
   await using generator = new LoadGenerator(signal);
-  const traffic = foyer.traffic(mixedTargets(content));
+  const traffic = foyer.traffic(mixedTargets(await context.snapshot()));
   const peak = await generator.measurePeak(foyer, traffic, seconds);
   const perSecond = Math.round(peak.perSecond * SHARE_OF_PEAK);
   const p99 = async () =>

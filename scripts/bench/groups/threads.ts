@@ -3,7 +3,6 @@ import type { BenchContext } from '../bench-context.ts';
 import { LoadGenerator } from '../load/load-generator.ts';
 import { MIXED_TRAFFIC, mixedTargets } from '../load/request-kinds.ts';
 import { format, greatest, median, ratioRow, type Row, rowOf } from '../rows.ts';
-import { SnapshotContent } from '../snapshot-content.ts';
 
 /** Time after a load until memory is measured: the memory of its requests is released by then. */
 const SETTLE_MS = 1000;
@@ -13,8 +12,7 @@ const MAX_THREADS = 3;
 export async function measureThreads(context: BenchContext): Promise<Row[]> {
   const { seconds } = context.options.sizes;
   const start = (threads: number) => context.startReplica({ environment: { THREADS: String(threads) } });
-  using content = new SnapshotContent(await context.snapshot());
-  const targets = mixedTargets(content);
+  const targets = mixedTargets(await context.snapshot());
   await using generator = new LoadGenerator(context.options.signal);
   const rows: Row[] = [];
   {

@@ -1,5 +1,5 @@
 import { PREVIEW, VERSION_HEADER } from '../../../src/contract/releases.ts';
-import type { SampleRecord, SnapshotContent } from '../snapshot-content.ts';
+import { type SampleRecord, SnapshotContent } from '../snapshot-content.ts';
 import type { Target } from './traffic.ts';
 
 /** The servers that Foyer is compared with, each with the checks that it leaves out. */
@@ -98,8 +98,9 @@ export const REQUEST_KINDS: readonly RequestKind[] = [
 /** Describes `mixedTargets` in the notes of rows. */
 export const MIXED_TRAFFIC = 'one ticket, three times in four, or a page of 25';
 
-/** Returns three targets of a ticket, then one of a page, repeatedly, from all over the list. */
-export function mixedTargets(content: SnapshotContent): Target[] {
+/** Returns three targets of a ticket, then one of a page, in turn. They come from all over a snapshot file. */
+export function mixedTargets(snapshot: string): Target[] {
+  using content = new SnapshotContent(snapshot);
   const all = tickets(content);
   const listed = pages(content, SMALL_PAGE);
   return all.flatMap((ticket, i) =>
