@@ -31,13 +31,10 @@ export class ZoneClock {
   }
 
   #offsetOn(day: number): Offset | 'changes' {
-    let offset = this.#offsets.get(day);
-    if (offset === undefined) {
+    return this.#offsets.getOrInsertComputed(day, () => {
       const first = this.#offsetAt(day * DAY);
-      offset = this.#offsetAt((day + 1) * DAY).seconds === first.seconds ? first : 'changes';
-      this.#offsets.set(day, offset);
-    }
-    return offset;
+      return this.#offsetAt((day + 1) * DAY).seconds === first.seconds ? first : 'changes';
+    });
   }
 
   #offsetAt(instant: Seconds): Offset {

@@ -80,12 +80,8 @@ async function serve(settings: RivalSettings): Promise<void> {
   const totalOf = (conditions: Conditions): number => {
     if (!settings.remembersTotals) return tickets.count(conditions);
     const key = `${conditions.where} ${conditions.values.join()}`;
-    let total = totals.get(key);
-    if (total === undefined) {
-      total = tickets.count(conditions);
-      if (totals.size < MAX_TOTALS) totals.set(key, total);
-    }
-    return total;
+    if (totals.size >= MAX_TOTALS) return totals.get(key) ?? tickets.count(conditions);
+    return totals.getOrInsertComputed(key, () => tickets.count(conditions));
   };
 
   /** Reads the records of a page: a range of positions without filters, otherwise by the index of a filter. */

@@ -65,12 +65,7 @@ export class TicketDatabase {
   }
 
   statement(sql: string): Database.Statement {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = this.#database.prepare(sql).pluck();
-      this.#statements.set(sql, statement);
-    }
-    return statement;
+    return this.#statements.getOrInsertComputed(sql, () => this.#database.prepare(sql).pluck());
   }
 
   record(organizationId: string, ticketId: string): string | undefined {
