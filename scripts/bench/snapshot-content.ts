@@ -8,7 +8,6 @@ export type SampleRecord = Readonly<Record<string, unknown>>;
 /** Reads a snapshot file for ids and values to request. */
 export class SnapshotContent implements Disposable {
   readonly #database: Database.Database;
-  #ticketUpdates: ReadonlyMap<string, Float64Array> | undefined;
 
   constructor(path: string) {
     this.#database = new Database(path, { readonly: true, fileMustExist: true });
@@ -43,12 +42,8 @@ export class SnapshotContent implements Disposable {
     return found;
   }
 
-  /** `updatedAt` of each event's tickets, ascending, in microseconds. */
-  get ticketUpdates(): ReadonlyMap<string, Float64Array> {
-    return (this.#ticketUpdates ??= this.#readTicketUpdates());
-  }
-
-  #readTicketUpdates(): Map<string, Float64Array> {
+  /** Returns `updatedAt` of each event's tickets, ascending, in microseconds. */
+  ticketUpdates(): Map<string, Float64Array> {
     const rows = this.#database
       .prepare<[], [string, number]>('SELECT event_id, updated_at FROM tickets ORDER BY 2')
       .raw()

@@ -59,16 +59,17 @@ export const REQUEST_KINDS: readonly RequestKind[] = [
   },
   {
     name: 'page of 50 of a new window',
-    targetsIn: ({ ticketUpdates }) => {
-      const updates = Float64Array.from(ticketUpdates.values().flatMap((ofEvent) => ofEvent)).sort();
+    targetsIn: (content) => {
+      const byEvent = content.ticketUpdates().values();
+      const updates = Float64Array.from(byEvent.flatMap((ofEvent) => ofEvent)).sort();
       return Array.from({ length: TARGETS }, (_, i) => windowPage(updates, WINDOW_SHARES, i, ''));
     },
     reach: { bare: 0.5, usual: 3, rival: 4, cachingRival: 4 },
   },
   {
     name: 'page of 50 of an event in a new window',
-    targetsIn: ({ ticketUpdates }) => {
-      const events = [...ticketUpdates];
+    targetsIn: (content) => {
+      const events = [...content.ticketUpdates()];
       return Array.from({ length: TARGETS }, (_, i) => {
         const [eventId, updates] = events[i % events.length];
         return windowPage(updates, EVENT_WINDOW_SHARES, i, `eventIds=${encodeURIComponent(eventId)}&`);
@@ -121,8 +122,8 @@ export function pages(content: SnapshotContent, ...sizes: readonly number[]): Ta
   );
 }
 
-function eventPages({ ticketUpdates }: SnapshotContent): Target[] {
-  const all = Array.from(ticketUpdates, ([eventId, { length }]) =>
+function eventPages(content: SnapshotContent): Target[] {
+  const all = Array.from(content.ticketUpdates(), ([eventId, { length }]) =>
     pagesOf('tickets', `eventIds=${encodeURIComponent(eventId)}&`, MEDIUM_PAGE, length),
   );
   return sample(all.flat(), TARGETS);
