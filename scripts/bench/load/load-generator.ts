@@ -21,11 +21,8 @@ export interface Peak {
 
 /** A load generator in its own process. */
 export class LoadGenerator extends Child {
-  readonly #benchSignal: AbortSignal;
-
   constructor(signal: AbortSignal) {
     super(PROGRAM, signal);
-    this.#benchSignal = signal;
   }
 
   /** Returns when the load has opened its connections. */
@@ -49,9 +46,9 @@ export class LoadGenerator extends Child {
    */
   async measure(load: Load, seconds: number): Promise<LoadReport> {
     await this.start(load);
-    await pause(WARM_UP_MS, undefined, { signal: this.#benchSignal });
+    await pause(WARM_UP_MS, undefined, { signal: this.signal });
     await this.report();
-    await pause(seconds * 1000, undefined, { signal: this.#benchSignal });
+    await pause(seconds * 1000, undefined, { signal: this.signal });
     return checked(await this.stop(), load);
   }
 
@@ -68,7 +65,7 @@ export class LoadGenerator extends Child {
   ): Promise<Peak> {
     await this.start({ ...traffic, connections: CONNECTIONS, polls });
     const { processorMs } = await server.probe();
-    await pause(seconds * 1000, undefined, { signal: this.#benchSignal });
+    await pause(seconds * 1000, undefined, { signal: this.signal });
     const { arrived, perSecond, busy } = checked(await this.stop(), traffic, mayRefuse);
     const used = (await server.probe()).processorMs - processorMs;
     return { perSecond, serverMicroseconds: (used * 1000) / arrived, generatorBusy: busy };

@@ -17,7 +17,8 @@ export class Child implements AsyncDisposable {
   readonly #process: ChildProcess;
   /** Rejected when the process exits or the bench stops. */
   readonly #failure = Promise.withResolvers<never>();
-  readonly #signal: AbortSignal;
+  /** Is aborted when the bench stops. */
+  protected readonly signal: AbortSignal;
 
   constructor(script: URL, signal: AbortSignal, options: ForkOptions = {}) {
     signal.throwIfAborted();
@@ -32,7 +33,7 @@ export class Child implements AsyncDisposable {
     this.#process.once('exit', (code, by) => {
       this.#failure.reject(new Refused(`${basename(script.pathname)} exited too early (${by ?? code})`));
     });
-    this.#signal = signal;
+    this.signal = signal;
     signal.addEventListener('abort', this.#abort);
   }
 
@@ -54,19 +55,8 @@ export class Child implements AsyncDisposable {
     return Promise.race([event, this.#failure.promise]);
   }
 
-  /** Ends the process if its initialization fails. */
-  protected async initialized(initialization: Promise<void>): Promise<this> {
-    try {
-      await initialization;
-      return this;
-    } catch (error) {
-      await this[Symbol.asyncDispose]();
-      throw error;
-    }
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#signal.removeEventListener('abort', this.#abort);
+    this.signal.removeEventListener('abort', this.#abort);
     const { pid, exitCode, signalCode } = this.#process;
     if (pid === undefined || exitCode !== null || signalCode !== null) return;
     const exited = once(this.#process, 'exit');
@@ -77,7 +67,7 @@ export class Child implements AsyncDisposable {
   }
 
   readonly #abort = () => {
-    this.#failure.reject(this.#signal.reason);
+    this.#failure.reject(this.signal.reason);
   };
 }
 
@@ -108,12 +98,12 @@ export class ServerProcess extends Child {
 
   /** Starts a server for comparison, which replies to its settings with its port. */
   static async start(script: URL, settings: Serializable, options: ServerOptions): Promise<ServerProcess> {
-    const server = new ServerProcess(script, options);
-    const initialize = async () => {
-      await server.nextMessage<'ready'>();
-      server.port = await server.call<number>(settings);
-    };
-    return await server.initialized(initialize());
+    await using onFailure = new AsyncDisposableStack();
+    const server = onFailure.use(new ServerProcess(script, options));
+    await server.nextMessage<'ready'>();
+    server.port = await server.call<number>(settings);
+    onFailure.move();
+    return server;
   }
 
   /** Returns traffic to this server, by default with 200 as the expected status. */

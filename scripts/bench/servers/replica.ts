@@ -82,13 +82,13 @@ export class Replica extends ServerProcess {
 
   /** Starts a replica and waits until its first snapshot is live. */
   static async launch(options: ReplicaOptions): Promise<Replica> {
-    const replica = new Replica(options);
-    const initialize = async () => {
-      replica.adminPort = (await replica.#logLine('listening for operators')).port ?? 0;
-      replica.port = (await replica.#logLine('listening')).port ?? 0;
-      await replica.swap();
-    };
-    return await replica.initialized(initialize());
+    await using onFailure = new AsyncDisposableStack();
+    const replica = onFailure.use(new Replica(options));
+    replica.adminPort = (await replica.#logLine('listening for operators')).port ?? 0;
+    replica.port = (await replica.#logLine('listening')).port ?? 0;
+    await replica.swap();
+    onFailure.move();
+    return replica;
   }
 
   /** Replaces the live snapshot by the next one, by rename, and waits until that one is live. */
