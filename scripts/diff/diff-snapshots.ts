@@ -52,8 +52,6 @@ export interface RecordsDiff {
   readonly removed: readonly string[];
 }
 
-type OnRun = ReturnType<typeof runCounter>;
-
 /**
  * Compares two snapshot files.
  * Reads only organizations that both have with different digests, and of these only the runs that differ. Takes about
@@ -133,15 +131,35 @@ class Side implements Disposable {
     this.organizations = new Map(organizations.map((one) => [one.organizationId, one]));
   }
 
+  /** Reads runs of a collection and checks their digests. */
   fingerprints(
     layout: CollectionLayout,
     organizationId: string,
-    runs: readonly RunEntry[],
-    onRun: OnRun,
+    entries: readonly RunEntry[],
+    onRun: ReturnType<typeof runCounter>,
   ): Fingerprints {
     return naming(this.#path, () => {
       const reader = new RunReader(this.#snapshot.database);
-      return readFingerprints(reader, layout, organizationId, runs, onRun);
+      const fingerprints = new Map<string, string>();
+      for (const entry of entries) {
+        const run = reader.read(layout, organizationId, entry);
+        run.checkDigest();
+        const eventIds = unservedEventIds(layout, run);
+        let start = 0;
+        for (const [i, length] of run.lengths().entries()) {
+          const text = run.records.toString('utf8', start, start + length);
+          start += length + 1;
+          const id = textIn(parseObject(text)?.[layout.resource.id]);
+          if (id === '') {
+            const place = `record ${entry.firstRow + i} of ${layout.table}`;
+            throw inconsistent(`${place} is not the JSON text of a record with its id`);
+          }
+          if (fingerprints.has(id)) throw duplicateId(layout, id);
+          fingerprints.set(id, hash('sha256', `${text}\n${eventIds[i] ?? ''}`, 'base64url'));
+        }
+        onRun(layout, entry);
+      }
+      return fingerprints;
     });
   }
 
@@ -175,36 +193,6 @@ function compareRecords(before: Fingerprints, after: Fingerprints): RecordsDiff 
 
 /** For each record by id, in list order, the SHA-256 of its served content. */
 type Fingerprints = ReadonlyMap<string, string>;
-
-/** Reads runs of a collection and checks their digests. */
-function readFingerprints(
-  reader: RunReader,
-  layout: CollectionLayout,
-  organizationId: string,
-  entries: readonly RunEntry[],
-  onRun: OnRun,
-): Fingerprints {
-  const fingerprints = new Map<string, string>();
-  for (const entry of entries) {
-    const run = reader.read(layout, organizationId, entry);
-    run.checkDigest();
-    const eventIds = unservedEventIds(layout, run);
-    let start = 0;
-    for (const [i, length] of run.lengths().entries()) {
-      const text = run.records.toString('utf8', start, start + length);
-      start += length + 1;
-      const id = textIn(parseObject(text)?.[layout.resource.id]);
-      if (id === '') {
-        const place = `record ${entry.firstRow + i} of ${layout.table}`;
-        throw inconsistent(`${place} is not the JSON text of a record with its id`);
-      }
-      if (fingerprints.has(id)) throw duplicateId(layout, id);
-      fingerprints.set(id, hash('sha256', `${text}\n${eventIds[i] ?? ''}`, 'base64url'));
-    }
-    onRun(layout, entry);
-  }
-  return fingerprints;
-}
 
 /** Returns for each record, as text, the events that it belongs to but does not name. */
 function unservedEventIds(layout: CollectionLayout, run: Run): readonly string[] {
