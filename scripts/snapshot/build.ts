@@ -125,7 +125,7 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
       },
     });
     progress.clear();
-    printBuild({ output, base, report, milliseconds: performance.now() - began }, options.json);
+    printBuild(options, report, performance.now() - began);
   } catch (error) {
     progress.clear();
     if (error instanceof ImportRejected) throw rejection(error, input, skipInvalid);
@@ -144,16 +144,9 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
   }
 }
 
-interface Build {
-  readonly output: string;
-  readonly base: string | undefined;
-  readonly report: BuildReport;
-  readonly milliseconds: number;
-}
-
 /** Prints the report of a build, as text or as one JSON object. */
-function printBuild(build: Build, json: true | undefined): void {
-  const { output, report, milliseconds } = build;
+function printBuild(options: BuildChoices, report: BuildReport, milliseconds: number): void {
+  const { output, json } = options;
   const { snapshotId, producedAt, organizations, records, rejected } = report;
   printResult(json, {
     file: output,
@@ -174,22 +167,15 @@ function printBuild(build: Build, json: true | undefined): void {
     line: `built in ${timeSpan(milliseconds)}`,
   });
   if (json) return;
-  const counts = Object.entries({ organizations, ...records });
-  console.log(
-    `\n${indented(
-      table(
-        [left(''), right('')],
-        counts.map(([name, records]) => [name, count(records)]),
-      ),
-    )}`,
-  );
-  const notes = notesOn(build);
+  const counts = Object.entries({ organizations, ...records }).map(([name, value]) => [name, count(value)]);
+  console.log(`\n${indented(table([left(''), right('')], counts))}`);
+  const notes = notesOn(options, report);
   if (notes.length > 0) console.log(`\n${indented(notes.map(printable).join('\n'))}`);
   printWarnings(report.warnings);
 }
 
 /** Returns the lines of a report that most builds lack. */
-function notesOn({ output, base, report }: Build): string[] {
+function notesOn({ output, base }: BuildChoices, report: BuildReport): string[] {
   const { changes, history, unread, dropped, rejected } = report;
   const notes: string[] = [];
   if (changes !== undefined) {
