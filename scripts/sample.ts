@@ -1,13 +1,8 @@
 import { InvalidArgumentError } from 'commander';
+import { isCalendarDate } from '../src/contract/timestamp.ts';
 import { commandLine, isSystemError, Refused, runCommand, wholeNumber } from './run-command.ts';
 import { FolderInUse } from './sample/import-folder.ts';
-import {
-  dayFault,
-  DEFAULT_SAMPLE,
-  SAMPLE_RANGES,
-  type SampleOptions,
-  writeSample,
-} from './sample/write-sample.ts';
+import { DEFAULT_SAMPLE, type SampleOptions, writeSample } from './sample/write-sample.ts';
 import { Progress } from './terminal/progress.ts';
 import { indented, left, right, table } from './terminal/table.ts';
 import { count, timeSpan } from './terminal/units.ts';
@@ -22,15 +17,11 @@ const program = commandLine(
     '--output <dir>',
     'output folder: new, empty, or an earlier import folder, which is replaced',
   )
-  .option(
-    '--organizations <n>',
-    'number of organizations',
-    wholeNumber(...SAMPLE_RANGES.organizations),
-    organizations,
-  )
-  .option('--events <n>', 'total number of events', wholeNumber(...SAMPLE_RANGES.events), events)
-  .option('--tickets <n>', 'total number of tickets', wholeNumber(...SAMPLE_RANGES.tickets), tickets)
-  .option('--seed <n>', 'seed of the random numbers', wholeNumber(...SAMPLE_RANGES.seed), seed)
+  .option('--organizations <n>', 'number of organizations', wholeNumber(1, 10_000), organizations)
+  .option('--events <n>', 'total number of events', wholeNumber(1, 1_000_000), events)
+  // Identifiers are unique up to the largest number of tickets.
+  .option('--tickets <n>', 'total number of tickets', wholeNumber(1, 1_000_000_000), tickets)
+  .option('--seed <n>', 'seed of the random numbers', wholeNumber(0, 0xffff_ffff), seed)
   .option('--now <date>', 'current day in the sample, YYYY-MM-DD', day, now)
   .action(run);
 
@@ -67,7 +58,7 @@ async function run(options: SampleOptions & { output: string }): Promise<void> {
 }
 
 function day(text: string): string {
-  const fault = dayFault(text);
-  if (fault) throw new InvalidArgumentError(`It ${fault}.`);
+  if (!isCalendarDate(text))
+    throw new InvalidArgumentError('It must be a calendar date, such as 2027-03-14.');
   return text;
 }
