@@ -12,11 +12,11 @@ import {
 } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
+import { freePort } from '../../scripts/bench/servers/proxy.ts';
 import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
 import { needs } from '../support/components.ts';
 import { eventually } from '../support/eventually.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
-import { freePort } from '../support/serve.ts';
 import { folderForAll, folderForEach } from '../support/temporary-folder.ts';
 import { type Built, buildSuccession, Machine, PROGRAMS } from './machine.ts';
 

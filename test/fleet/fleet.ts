@@ -3,11 +3,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Proxy, type ProxyProgram, type Upstream } from '../../scripts/bench/servers/proxy.ts';
+import { freePort, Proxy, type ProxyProgram, type Upstream } from '../../scripts/bench/servers/proxy.ts';
 import { eventually } from '../support/eventually.ts';
 import { times } from '../support/records.ts';
 import { type Answer, type Environment, ReplicaUnderTest } from '../support/replica-under-test.ts';
-import { freePort } from '../support/serve.ts';
 import type { InFolder } from '../support/temporary-folder.ts';
 import { FleetClient } from './fleet-client.ts';
 

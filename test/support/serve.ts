@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** Lets a server listen. Returns its port. */
@@ -24,12 +24,4 @@ export function servesForEach(): typeof listen {
     servers.push(server);
     return listen(server);
   };
-}
-
-/** Returns the number of a port that is free at the moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server);
-  await close(server);
-  return port;
 }

@@ -159,7 +159,8 @@ function shardOf(block: string, number: number, replicas: readonly Upstream[]): 
   );
 }
 
-async function freePort(): Promise<number> {
+/** Returns the number of a port that is free at the moment. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
