@@ -21,7 +21,7 @@ interface Inspected {
 
 // Only root can give the ordinary user subordinate ids.
 (process.getuid?.() === 0 ? describe : describe.skip)('An image of deploy/container', () => {
-  for (const component of ['bubblewrap', 'buildah', 'mmdebstrap', 'newuidmap'] as const) needs(component);
+  needs('bubblewrap', 'buildah', 'mmdebstrap', 'newuidmap');
   const inFolder = folderForAll();
   let variables: readonly string[];
 

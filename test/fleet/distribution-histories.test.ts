@@ -11,8 +11,7 @@ const STEPS = byDepth({ short: 30, deep: 150 });
 const MAX_LIFE_MS = 2500;
 
 describe(`In random histories of ${STEPS} steps with damage and kills`, () => {
-  needs('rclone');
-  needs('zstd');
+  needs('rclone', 'zstd');
   const inFolder = folderForAll();
   const folder = () => inFolder('store/main/');
   let built: Built[];

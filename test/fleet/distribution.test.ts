@@ -29,8 +29,7 @@ const DAMAGES = [
 ];
 
 describe('Distribution', () => {
-  needs('rclone');
-  needs('zstd');
+  needs('rclone', 'zstd');
   const inSource = folderForAll();
   const inFolder = folderForEach();
   let built: Built[];

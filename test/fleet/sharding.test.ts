@@ -22,8 +22,7 @@ const LATER = new Date(PRODUCED_AT.getTime() + 60_000);
 
 for (const program of ['nginx', 'haproxy'] satisfies readonly ProxyProgram[]) {
   describe(`Shards behind ${program}`, () => {
-    needs(program);
-    needs('openssl');
+    needs(program, 'openssl');
     const inFolder = folderForAll();
     const credentials = new Map<string, string>();
     let memory = '';

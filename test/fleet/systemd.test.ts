@@ -49,7 +49,7 @@ describe('The units of deploy/systemd', () => {
 
 // Only root can become another user and mount folders.
 (process.getuid?.() === 0 ? describe : describe.skip)('Under the restrictions of its unit', () => {
-  for (const component of ['bubblewrap', 'libseccomp for Python', 'systemd'] as const) needs(component);
+  needs('bubblewrap', 'libseccomp for Python', 'systemd');
   const inFolder = folderForAll();
   const environment = {
     SNAPSHOT_DIR: '/var/lib/foyer/snapshots',

@@ -32,13 +32,14 @@ const COMPONENTS = {
 export type Component = keyof typeof COMPONENTS;
 
 /** Fails the tests of the calling suite where a program is missing. They are not skipped. */
-export function needs(component: Component): void {
-  before(`needs ${component}`, () => {
-    const { command, debian } = COMPONENTS[component];
-    const { status, stderr } = spawnSync('sh', ['-c', command], { cwd: ROOT, encoding: 'utf8' });
-    if (status !== 0)
-      throw new Error(
-        `${component} is needed: install the package ${debian} of Debian (${command}: ${stderr.trim()})`,
-      );
-  });
+export function needs(...components: readonly Component[]): void {
+  for (const component of components)
+    before(`needs ${component}`, () => {
+      const { command, debian } = COMPONENTS[component];
+      const { status, stderr } = spawnSync('sh', ['-c', command], { cwd: ROOT, encoding: 'utf8' });
+      if (status !== 0)
+        throw new Error(
+          `${component} is needed: install the package ${debian} of Debian (${command}: ${stderr.trim()})`,
+        );
+    });
 }
