@@ -7,6 +7,7 @@ import { folderForAll } from '../support/temporary-folder.ts';
 import { type Built, buildSuccession, Machine } from './machine.ts';
 
 const STEPS = byDepth({ short: 30, deep: 150 });
+const FREQUENT = ['push', 'pull', 'damage'] as const;
 /** Longer than a push or a pull of a small file. */
 const MAX_LIFE_MS = 2500;
 
@@ -66,16 +67,7 @@ describe(`In random histories of ${STEPS} steps with damage and kills`, () => {
       for (let step = 0; step < STEPS; step++) {
         const machine = random.pick(machines);
         const lifeMs = random.chance(0.5) ? random.below(MAX_LIFE_MS) : undefined;
-        const action = random.pick([
-          'push',
-          'push',
-          'pull',
-          'pull',
-          'damage',
-          'damage',
-          'pin',
-          'unpin',
-        ] as const);
+        const action = random.pick([...FREQUENT, ...FREQUENT, 'pin', 'unpin'] as const);
         if (action === 'push') {
           const code = await finish(push(random.below(built.length)), lifeMs);
           if (lifeMs === undefined) expect(code).to.equal(0);
