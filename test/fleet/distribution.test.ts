@@ -18,7 +18,7 @@ import { needs } from '../support/components.ts';
 import { eventually } from '../support/eventually.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll, folderForEach } from '../support/temporary-folder.ts';
-import { type Built, buildSuccession, Machine, PROGRAMS } from './machine.ts';
+import { type Built, buildSuccession, Machine } from './machine.ts';
 
 /** Shell commands that damage the file `$0`. */
 const DAMAGES = [
@@ -205,7 +205,7 @@ describe('Distribution', () => {
     useStore(inFolder('all/store'), { KEEP: '1' });
     await push(0);
     const variables = Object.entries(builder.environment).map(([name, value]) => `${name}='${value}'`);
-    const pushing = `env ${variables.join(' ')} DISTURBANCE= ${PROGRAMS}/push ${built[1].file} --as main`;
+    const pushing = `env ${variables.join(' ')} DISTURBANCE= ${builder.programs}/push ${built[1].file} --as main`;
     const { code, stderr } = await machine.start('pull', `case "$*" in cat*) ${pushing} >&2 ;; esac`).ended;
     expect(code, stderr).to.equal(0);
     expect(machine.publishedOf(built)).to.equal(built[1]);

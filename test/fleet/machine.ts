@@ -12,7 +12,7 @@ import type { Environment } from '../support/replica-under-test.ts';
 import { smallImport } from '../support/small-import.ts';
 import type { InFolder } from '../support/temporary-folder.ts';
 
-export const PROGRAMS = join(ROOT, 'deploy/distribute');
+const PROGRAMS = join(ROOT, 'deploy/distribute');
 
 /** Commands of the programs that run a disturbance first. */
 const DISTURBED = ['cp', 'mv', 'rclone', 'zstd'];
@@ -49,8 +49,10 @@ function contentOf(file: string): string {
 export class Machine {
   readonly inFolder: InFolder;
   readonly environment: Environment;
+  readonly programs: string;
 
-  constructor(folder: string, store: string, environment: Environment = {}) {
+  constructor(folder: string, store: string, environment: Environment = {}, programs = PROGRAMS) {
+    this.programs = programs;
     this.inFolder = (name) => join(folder, name);
     for (const name of ['state', 'snapshots', 'bin']) mkdirSync(this.inFolder(name), { recursive: true });
     for (const name of DISTURBED) writeFileSync(this.inFolder(`bin/${name}`), WRAPPER, { mode: 0o755 });
@@ -75,7 +77,7 @@ export class Machine {
     const PATH = `${this.inFolder('bin')}:${all['PATH'] ?? ''}`;
     // Without the signal, a write beyond the limit fails as on a full disk.
     const limit = `trap '' XFSZ; ulimit -f "\${FILE_BLOCKS:-unlimited}"`;
-    const program = spawn('sh', ['-c', `${limit}; exec ${PROGRAMS}/${line}`], {
+    const program = spawn('sh', ['-c', `${limit}; exec ${this.programs}/${line}`], {
       cwd: this.inFolder(''),
       detached: true,
       env: disturbance === '' ? all : { ...all, PATH, DISTURBANCE: disturbance },
