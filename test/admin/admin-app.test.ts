@@ -2,17 +2,13 @@ import { expect } from 'chai';
 import supertest from 'supertest';
 import { createAdminApp } from '../../src/admin/admin-app.ts';
 import { SECURITY_HEADERS } from '../../src/http/response/send.ts';
-import { emptyOperations, type Operations, readyOperations } from '../support/admin-operations.ts';
+import { emptyOperations, operationsForEach } from '../support/admin-operations.ts';
 import { PRODUCED_AT } from '../support/api-fixture.ts';
 
 const PATHS = ['/livez', '/readyz', '/metrics', '/status', '/summary', '/organizations', '/keys', '/history'];
 
 describe('The admin app', () => {
-  let operations: Operations;
-
-  beforeEach(async () => {
-    operations = await readyOperations();
-  });
+  const operations = operationsForEach();
 
   /** Sends a request. Returns the response with its body as text and, if it is JSON, parsed. */
   async function send(path: string, method: 'get' | 'head' | 'post' | 'options' = 'get') {
@@ -24,7 +20,7 @@ describe('The admin app', () => {
   }
 
   it('reports at /livez that the process runs, in any state', async () => {
-    operations = emptyOperations();
+    Object.assign(operations, emptyOperations());
     operations.workers.isStopping = () => true;
     const { status, body } = await send('/livez');
     expect(status).to.equal(200);
@@ -52,7 +48,7 @@ describe('The admin app', () => {
   });
 
   it('refuses a time at /readyz that is malformed or given twice, also before it is ready', async () => {
-    operations = emptyOperations();
+    Object.assign(operations, emptyOperations());
     const time = 'produced-after=2000-01-01T00:00Z';
     for (const query of [
       'produced-after',

@@ -9,8 +9,7 @@ import {
   MEMORY_LIMIT_BYTES,
   RETAINABLE_BYTES,
   NOW,
-  type Operations,
-  readyOperations,
+  operationsForEach,
   snapshotOf,
 } from '../support/admin-operations.ts';
 import { noteUse } from '../../src/store/organization-image.ts';
@@ -24,12 +23,7 @@ const declared = (metrics: typeof METRICS) =>
   Object.entries(metrics).map(([name, { help, type }]) => ['', name, help, type]);
 
 describe('The metrics', () => {
-  let operations: Operations;
-
-  beforeEach(async () => {
-    operations = await readyOperations();
-  });
-
+  const operations = operationsForEach();
   /** Returns the values of all samples, by name and labels such as `name{label="value"}`, which are those declared. */
   const scrape = async () => {
     const lines = (await metricsText(operations)).match(/^[^#\n].*$/gm) ?? [];
@@ -68,7 +62,7 @@ describe('The metrics', () => {
   });
 
   it('exist from the start, the counters at 0, except those of files', async () => {
-    operations = emptyOperations();
+    Object.assign(operations, emptyOperations());
     const samples = [...(await scrape())];
     for (const [name, { type, labels }] of Object.entries(METRICS)) {
       const own = samples.filter(([key]) => key.replace(/(_bucket|_sum|_count)?(\{.*)?$/, '') === name);
@@ -222,7 +216,7 @@ describe('The metrics', () => {
   it('report the keys and the readiness', async () => {
     const names = ['keys_valid', 'keys_without_data', 'keys_file_refused', 'keys_file_exposed', 'ready'];
     expect(await valuesOf(...names)).to.deep.equal([4, 1, 0, 0, 1]);
-    operations = emptyOperations();
+    Object.assign(operations, emptyOperations());
     operations.keys.complaint = 'the file is gone';
     operations.keys.warning = 'others can write to the file';
     expect(await valuesOf(...names)).to.deep.equal([0, 0, 1, 1, 0]);

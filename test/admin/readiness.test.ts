@@ -5,19 +5,13 @@ import {
   AGE_SECONDS,
   emptyOperations,
   NOW,
-  type Operations,
-  readyOperations,
+  operationsForEach,
   snapshotOf,
 } from '../support/admin-operations.ts';
 import { PRODUCED_AT } from '../support/api-fixture.ts';
 
 describe('Readiness', () => {
-  let operations: Operations;
-
-  beforeEach(async () => {
-    operations = await readyOperations();
-  });
-
+  const operations = operationsForEach();
   const expectReasons = (...patterns: RegExp[]) => {
     expectReasonsAfter(undefined, ...patterns);
   };
@@ -33,7 +27,7 @@ describe('Readiness', () => {
   });
 
   it('gives a reason for each that is missing', () => {
-    operations = emptyOperations();
+    Object.assign(operations, emptyOperations());
     expectReasons(/no snapshot is live. Publish/i, /no keys file at keys\.sqlite/);
   });
 
@@ -48,7 +42,7 @@ describe('Readiness', () => {
   });
 
   it('names an unreadable snapshot folder, or the file being loaded, while no snapshot is live', () => {
-    operations = emptyOperations();
+    Object.assign(operations, emptyOperations());
     operations.history.loading = { file: 'a.sqlite', startedAt: anHourAgo };
     expectReasons(/a\.sqlite is being loaded/, /no keys file/);
     operations.snapshots.complaint = 'ENOENT';
@@ -56,7 +50,7 @@ describe('Readiness', () => {
   });
 
   it('refers to the refused files while no snapshot is live', () => {
-    operations = emptyOperations();
+    Object.assign(operations, emptyOperations());
     const load = { file: 'bad.sqlite', startedAt: anHourAgo, durationMs: 1 };
     operations.history.add({ ...load, outcome: 'refused', reason: 'damaged', detail: 'a digest differs' });
     operations.keys.complaint = 'file is not a database';
@@ -125,7 +119,7 @@ describe('Readiness', () => {
   });
 
   it('waits for data and keys whatever the time', () => {
-    operations = emptyOperations();
+    Object.assign(operations, emptyOperations());
     expectReasonsAfter('2000-01-01T00:00Z', /No snapshot is live/, /no keys file/);
   });
 });

@@ -3,15 +3,10 @@ import { keysPage, listQuery, organizationsPage, summaryOf } from '../../src/adm
 import { Problem } from '../../src/http/response/problem.ts';
 import { KeyRing } from '../../src/keys/key-ring.ts';
 import { emptyImage } from '../support/empty-image.ts';
-import { NOW, type Operations, readyOperations, snapshotOf } from '../support/admin-operations.ts';
+import { NOW, operationsForEach, snapshotOf } from '../support/admin-operations.ts';
 
 describe('The lists of the status in pages', () => {
-  let operations: Operations;
-
-  beforeEach(async () => {
-    operations = await readyOperations();
-  });
-
+  const operations = operationsForEach();
   const organizations = (query: Record<string, string>) => organizationsPage(operations, listQuery(query));
   const keys = (query: Record<string, string>) => keysPage(operations, listQuery(query));
 
@@ -65,8 +60,9 @@ describe('The lists of the status in pages', () => {
 });
 
 describe('The summary of the status', () => {
-  it('has totals in place of lists that grow with the number of organizations', async () => {
-    const operations = await readyOperations();
+  const operations = operationsForEach();
+
+  it('has totals in place of lists that grow with the number of organizations', () => {
     const { stores } = operations;
     const { snapshots, retainedSnapshots, keys } = summaryOf(operations);
     expect(keys).not.to.have.property('list');
@@ -79,8 +75,7 @@ describe('The summary of the status', () => {
     expect(snapshots[0]).not.to.have.property('organizations');
   });
 
-  it('shows replaced snapshots, each with the walks that use it', async () => {
-    const operations = await readyOperations();
+  it('shows replaced snapshots, each with the walks that use it', () => {
     const { stores } = operations;
     const [{ snapshotId }] = summaryOf(operations).snapshots;
     const bytes = stores.liveBytes;

@@ -10,20 +10,14 @@ import {
   emptyOperations,
   MEMORY_LIMIT_BYTES,
   NOW,
-  type Operations,
-  readyOperations,
+  operationsForEach,
   snapshotOf,
   RETAINABLE_BYTES,
 } from '../support/admin-operations.ts';
 import { noteUse } from '../../src/store/organization-image.ts';
 
 describe('The status', () => {
-  let operations: Operations;
-
-  beforeEach(async () => {
-    operations = await readyOperations();
-  });
-
+  const operations = operationsForEach();
   const status = () => statusOf(operations);
   const load = (file: string) => ({ file, startedAt: new Date(NOW).toISOString(), durationMs: 12 });
 

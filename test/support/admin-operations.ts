@@ -66,12 +66,15 @@ export function emptyOperations(): Operations {
   };
 }
 
-/** Returns the dependencies of a replica that serves the fixture as `main.sqlite`, with its keys. */
-export async function readyOperations(): Promise<Operations> {
+/** Provides the dependencies of a replica that serves the fixture as `main.sqlite` for each test of the calling suite. */
+export function operationsForEach(): Operations {
   const operations = emptyOperations();
-  const { image, keys } = await fixture();
-  operations.stores.swap('main.sqlite', image);
-  operations.keys.current = keys;
+  beforeEach(async () => {
+    const { image, keys } = await fixture();
+    Object.assign(operations, emptyOperations());
+    operations.stores.swap('main.sqlite', image);
+    operations.keys.current = keys;
+  });
   return operations;
 }
 

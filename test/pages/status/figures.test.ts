@@ -4,7 +4,7 @@ import { concernsOf } from '../../../src/pages/status/overview.js';
 import { CHARTS, dataOf, minutesOf, peakText, totalsOf } from '../../../src/pages/status/traffic.js';
 import type { Interval, Key, ListPage, Organization, Summary } from '../../../src/pages/status/types.d.ts';
 import type { RequestInterval } from '../../../src/admin/request-history.ts';
-import { type Operations, readyOperations } from '../../support/admin-operations.ts';
+import { operationsForEach } from '../../support/admin-operations.ts';
 
 const QUIET: RequestInterval = {
   until: 1_795_284_010,
@@ -66,12 +66,7 @@ describe('The figures of the status page', () => {
 });
 
 describe('The concerns of the status page', () => {
-  let operations: Operations;
-
-  beforeEach(async () => {
-    operations = await readyOperations();
-  });
-
+  const operations = operationsForEach();
   const concerns = () => {
     const summary: Summary = summaryOf(operations);
     return concernsOf(summary).map(({ text }) => text);
