@@ -9,26 +9,19 @@ import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { byDepth } from '../support/depth.ts';
 import { builtFrom, type Import, type ImportRecord } from '../support/import-folder.ts';
-import {
-  inOrganization,
-  minimalEvent,
-  minimalOffer,
-  minimalOrder,
-  minimalSession,
-  minimalTicket,
-  times,
-} from '../support/records.ts';
+import { recordsIn, times } from '../support/records.ts';
 import { FIXED } from '../support/random.ts';
 import { withFolder } from '../support/temporary-folder.ts';
 import { type ApiResponse, TestApi } from '../support/test-api.ts';
 
+const { event, session, ticket, order, offer } = recordsIn('north');
 /** Records of each collection. A change alters the word of a record. */
 const RECORDS: Readonly<Record<CollectionName, (i: number, word: string) => ImportRecord>> = {
-  events: (i, title) => minimalEvent(`evt_${i}`, { title }),
-  sessions: (i, word) => minimalSession(`ses_${i}`, `evt_${i % COUNT}`, { durationMinutes: word.length }),
-  tickets: (i, offerName) => minimalTicket(`tkt_${i}`, { offerName, eventId: 'evt_0' }),
-  orders: (i, orderNumber) => minimalOrder(`ord_${i}`, { orderNumber }),
-  offers: (i, name) => minimalOffer(`off_${i}`, 'PRODUCT', { name }),
+  events: (i, title) => event(`evt_${i}`, { title }),
+  sessions: (i, word) => session(`ses_${i}`, `evt_${i % COUNT}`, { durationMinutes: word.length }),
+  tickets: (i, offerName) => ticket(`tkt_${i}`, { offerName, eventId: 'evt_0' }),
+  orders: (i, orderNumber) => order(`ord_${i}`, { orderNumber }),
+  offers: (i, name) => offer(`off_${i}`, 'PRODUCT', { name }),
 };
 const COUNT = 6;
 // Concurrent responses decide whether one is compressed, and its tag depends on that.
@@ -37,7 +30,7 @@ const PREVIEW = { 'Service-API-Version': 'preview', 'Accept-Encoding': 'identity
 /** The lists, the records and the streams of the API. Pages are short, so that each has a link. */
 const TARGETS = OPERATIONS.flatMap((operation) => {
   if (operation.kind === 'changes') return [];
-  const [first] = Object.values(RECORDS[operation.collection](0, ''));
+  const [, first] = Object.values(RECORDS[operation.collection](0, ''));
   const path = operation.path.replace(/\{\w+\}/, operation.kind === 'list' ? 'evt_0' : String(first));
   const list = listOf(operation.collection);
   const isLines = operation.kind === 'list';
@@ -68,7 +61,7 @@ describe(`Over swaps that change some records (seed ${FIXED.seed})`, function ()
     async function swap(words: Readonly<Record<CollectionName, readonly string[]>>): Promise<string> {
       const records = COLLECTION_NAMES.map((name) => [
         name,
-        words[name].map((word, i) => inOrganization('north')(RECORDS[name](i, word))),
+        words[name].map((word, i) => RECORDS[name](i, word)),
       ]);
       const organizations = [{ organizationId: 'north', name: 'north' }];
       const files: Import = { organizations, ...(Object.fromEntries(records) as Import) };

@@ -8,7 +8,7 @@ import { byDepth } from '../support/depth.ts';
 import { fixture } from '../support/api-fixture.ts';
 import { emptyHistory, emptySnapshot } from '../support/empty-image.ts';
 import { builtFrom, organizationOf } from '../support/import-folder.ts';
-import { inOrganization, minimalTicket } from '../support/records.ts';
+import { recordsIn, times } from '../support/records.ts';
 import { withFolder } from '../support/temporary-folder.ts';
 import { type ApiResponse, type Body, TestApi } from '../support/test-api.ts';
 
@@ -210,18 +210,16 @@ describe('A walk', () => {
 
 /** Builds the snapshot of one of several exports, each of which lacks, changes, moves and adds tickets. */
 async function exported(number: number): Promise<SnapshotImage> {
-  const tickets = Array.from({ length: TICKETS + number * 100 }, (_, i) =>
-    minimalTicket(`tkt_${i}`, {
+  const { ticket } = recordsIn('north');
+  const tickets = times(TICKETS + number * 100, (i) =>
+    ticket(`tkt_${i}`, {
       offerName: `export ${number}`,
       issuedAt: new Date(Date.UTC(2026, 0, 1) + (i % (number + 11)) * 1000).toISOString(),
     }),
   ).filter((_, i) => number === 0 || i % 7 !== number);
   return withFolder(async (inFolder) => {
-    const { image } = await builtFrom(inFolder('import'), {
-      organizations: [{ organizationId: 'north', name: 'north' }],
-      tickets: tickets.map(inOrganization('north')),
-    });
-    return image;
+    const organizations = [{ organizationId: 'north', name: 'north' }];
+    return (await builtFrom(inFolder('import'), { organizations, tickets })).image;
   });
 }
 

@@ -1,26 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { build, type ImportRecord, writeImport } from '../support/import-folder.ts';
-import {
-  FULL_BUNDLE_OFFER,
-  FULL_EVENT_IMPORTED,
-  FULL_ORDER,
-  FULL_PRODUCT_OFFER,
-  FULL_TICKET,
-  FULL_TICKET_OFFER,
-  inOrganization,
-  minimalEvent,
-  minimalOffer,
-  minimalOrder,
-  minimalSession,
-  minimalTicket,
-  times,
-} from '../support/records.ts';
+import { FULL_RECORDS, inOrganization, recordsIn, times } from '../support/records.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 import { excessWidth, givenBrowser, goTo, statusError } from './support/browser.ts';
 
 const ORGANIZATION = '__proto__';
+const { event, session, ticket, order, offer } = recordsIn(ORGANIZATION);
 /** Markup that would run, a word without a place to break, and text from right to left. */
 const HOSTILE = `<img src=x onerror="hacked=1"><script>hacked=1</script>\${hacked=1}'"\`${'W'.repeat(300)} مرحبا\u202E 🎭`;
 const SCRIPT_URL = 'javascript:hacked=1';
@@ -42,7 +29,7 @@ function hostile(value: unknown, name = ''): unknown {
   );
 }
 
-const hostileRecord = (record: object) => hostile(record) as ImportRecord;
+const hostileRecord = (record: ImportRecord) => inOrganization(ORGANIZATION)(hostile(record) as ImportRecord);
 
 describe('The explorer with data as the import permits it', () => {
   const inFolder = folderForAll();
@@ -51,65 +38,64 @@ describe('The explorer with data as the import permits it', () => {
   let start = '';
 
   before(async () => {
-    const owned = (records: readonly ImportRecord[]) => records.map(inOrganization(ORGANIZATION));
     writeImport(inFolder('import'), {
       organizations: [{ organizationId: ORGANIZATION, name: HOSTILE }],
-      events: owned([
-        hostileRecord(FULL_EVENT_IMPORTED),
-        minimalEvent('minimal'),
-        minimalEvent('edges', {
+      events: [
+        ...FULL_RECORDS.events.map(hostileRecord),
+        event('minimal'),
+        event('edges', {
           currency: 'constructor',
           title: '',
           description: '',
           eventTimezone: 'Europe/Kyiv',
         }),
-        minimalEvent('many', { currency: 'XQQ', eventTimezone: 'Pacific/Kiritimati' }),
-      ]),
-      sessions: owned([
-        minimalSession('ses/2', 'evt full'),
-        minimalSession('one', 'minimal', { startAt: '9999-12-31T23:59:59-23:59' }),
-        minimalSession('two', 'edges', { startAt: '0000-01-01T00:00+23:59' }),
+        event('many', { currency: 'XQQ', eventTimezone: 'Pacific/Kiritimati' }),
+      ],
+      sessions: [
+        session('ses/2', 'evt full'),
+        session('one', 'minimal', { startAt: '9999-12-31T23:59:59-23:59' }),
+        session('two', 'edges', { startAt: '0000-01-01T00:00+23:59' }),
         ...times(2000, (i) =>
-          minimalSession(`ses_${i}`, 'many', { startAt: new Date(Date.UTC(2026, 0, 1, i)).toISOString() }),
+          session(`ses_${i}`, 'many', { startAt: new Date(Date.UTC(2026, 0, 1, i)).toISOString() }),
         ),
-      ]),
-      tickets: owned([
-        { ...hostileRecord(FULL_TICKET), status: 'constructor' },
-        minimalTicket('..', { eventId: 'minimal', orderId: '__proto__' }),
+      ],
+      tickets: [
+        ...FULL_RECORDS.tickets.map((full) => ({ ...hostileRecord(full), status: 'constructor' })),
+        ticket('..', { eventId: 'minimal', orderId: '__proto__' }),
         ...['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.9999999-23:59', '2026-03-29T02:30:00+01:00'].map(
           (issuedAt, i) =>
-            minimalTicket(`edge ${i}`, {
+            ticket(`edge ${i}`, {
               eventId: 'edges',
               issuedAt,
               currency: 'constructor',
               finalPaidPrice: 1e300,
             }),
         ),
-      ]),
-      orders: owned([hostileRecord(FULL_ORDER), minimalOrder('__proto__')]),
-      offers: owned([
-        ...[FULL_TICKET_OFFER, FULL_PRODUCT_OFFER, FULL_BUNDLE_OFFER].map((offer) => ({
-          ...hostileRecord(offer),
-          ...(offer.type !== 'TICKET' && { heldByEventIds: ['evt full'] }),
+      ],
+      orders: [...FULL_RECORDS.orders.map(hostileRecord), order('__proto__')],
+      offers: [
+        ...FULL_RECORDS.offers.map((full) => ({
+          ...hostileRecord(full),
+          ...(full['type'] !== 'TICKET' && { heldByEventIds: ['evt full'] }),
         })),
-        minimalOffer('bare', 'TICKET', {
+        offer('bare', 'TICKET', {
           eventId: 'minimal',
           name: '',
           inventory: [{ inventoryId: '', sessionId: '', ...NO_STOCK }],
           pricing: [{ ...FREE, resaleEnabled: false }],
           optionOffers: [{ offerId: '', pricingId: '' }],
         }),
-        minimalOffer('bare product', 'PRODUCT', {
+        offer('bare product', 'PRODUCT', {
           heldByEventIds: ['minimal'],
           inventory: times(2, () => ({ inventoryId: '', weightInGrams: -1, ...NO_STOCK })),
           pricing: [FREE],
         }),
-        minimalOffer('bare bundle', 'BUNDLE', {
+        offer('bare bundle', 'BUNDLE', {
           heldByEventIds: ['minimal'],
           contains: ['', 'missing', '..'].map((offerId) => ({ offerId, quantity: 0, price: 0 })),
         }),
-        minimalOffer('empty', 'TICKET', { eventId: 'edges', currency: '' }),
-        minimalOffer('optionless', 'TICKET', {
+        offer('empty', 'TICKET', { eventId: 'edges', currency: '' }),
+        offer('optionless', 'TICKET', {
           description:
             '<ul><li>All talks</li><li>Lunch on <b>both</b> days</li></ul><script>hacked=1</script>',
           eventId: 'many',
@@ -121,7 +107,7 @@ describe('The explorer with data as the import permits it', () => {
             availableStock: 9,
           })),
         }),
-      ]),
+      ],
     });
     mkdirSync(inFolder('snapshots'));
     await build(inFolder('import'), inFolder('snapshots/hostile.sqlite'));

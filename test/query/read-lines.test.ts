@@ -4,7 +4,7 @@ import type { Plan } from '../../src/query/plan.ts';
 import { selectRecords } from '../../src/query/read-page.ts';
 import type { ListImage } from '../../src/store/organization-image.ts';
 import { builtFrom } from '../support/import-folder.ts';
-import { inOrganization, minimalTicket, times } from '../support/records.ts';
+import { recordsIn, times } from '../support/records.ts';
 import { withFolder } from '../support/temporary-folder.ts';
 
 const TICKETS = 5000;
@@ -13,13 +13,12 @@ const LONG = 'x'.repeat(300_000);
 describe('The lines of a list', () => {
   let list: ListImage;
   before(async () => {
+    const { ticket } = recordsIn('north');
     const tickets = times(TICKETS, (i) =>
-      inOrganization('north')(
-        minimalTicket(`tkt_${i}`, {
-          eventId: `evt_${i % 3}`,
-          offerName: i % 1000 === 7 ? LONG : 'x'.repeat(i % 500),
-        }),
-      ),
+      ticket(`tkt_${i}`, {
+        eventId: `evt_${i % 3}`,
+        offerName: i % 1000 === 7 ? LONG : 'x'.repeat(i % 500),
+      }),
     );
     const { image } = await withFolder((inFolder) =>
       builtFrom(inFolder('import'), { organizations: [{ organizationId: 'north', name: 'north' }], tickets }),

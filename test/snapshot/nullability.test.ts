@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { openApiDocument } from '../../src/contract/openapi/document.ts';
 import type { CollectionName } from '../../src/contract/operations.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
+import { byCollection } from '../../src/snapshot/format/layout.ts';
 import { collectionOf } from '../../src/store/organization-image.ts';
 import { alterRuns } from '../support/alter-runs.ts';
 import { reseal } from '../support/digests.ts';
@@ -12,6 +13,7 @@ import {
   FULL_EVENT,
   FULL_ORDER,
   FULL_PRODUCT_OFFER,
+  FULL_RECORDS,
   FULL_SESSION,
   FULL_TICKET,
   FULL_TICKET_OFFER,
@@ -153,14 +155,7 @@ describe('The nullability of fields', () => {
   const organizations = [{ organizationId: 'org' }];
   const imported = (collection: string, record: ImportRecord) =>
     own(collection === 'sessions' ? { eventId: 'evt full', ...record } : record);
-  const complete = {
-    organizations,
-    events: [own(FULL_EVENT)],
-    sessions: [own({ ...FULL_SESSION, eventId: 'evt full' })],
-    tickets: [own(FULL_TICKET)],
-    orders: [own(FULL_ORDER)],
-    offers: [FULL_TICKET_OFFER, FULL_PRODUCT_OFFER, FULL_BUNDLE_OFFER].map(own),
-  };
+  const complete = { organizations, ...byCollection(({ name }) => FULL_RECORDS[name].map(own)) };
   let snapshot: string;
 
   before(async () => {

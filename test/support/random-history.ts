@@ -2,14 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { byCollection } from '../../src/snapshot/format/layout.ts';
 import type { FileName, ImportRecord } from './import-folder.ts';
-import {
-  inOrganization,
-  minimalEvent,
-  minimalOffer,
-  minimalOrder,
-  minimalSession,
-  minimalTicket,
-} from './records.ts';
+import { recordsIn } from './records.ts';
 
 /** Histories of two organizations, as the imports that change a base and the import of all records. */
 
@@ -133,23 +126,20 @@ function filesOf(records: readonly { readonly change: Change; readonly line: Imp
   };
 }
 
-function lineOf(change: Change): ImportRecord {
-  return inOrganization(change.organizationId)(recordOf(change));
-}
-
-function recordOf({ collection, id, day, text }: Change): ImportRecord {
+function lineOf({ organizationId, collection, id, day, text }: Change): ImportRecord {
+  const { event, session, ticket, order, offer } = recordsIn(organizationId);
   const at = `2026-01-0${day}T00:00:00Z`;
   const eventId = IDS[day];
   switch (collection) {
     case 'events':
-      return minimalEvent(id, { createdAt: at, title: text });
+      return event(id, { createdAt: at, title: text });
     case 'sessions':
-      return minimalSession(id, id.startsWith('of ') ? id.slice(3) : eventId, { startAt: at });
+      return session(id, id.startsWith('of ') ? id.slice(3) : eventId, { startAt: at });
     case 'tickets':
-      return minimalTicket(id, { issuedAt: at, status: text, eventId });
+      return ticket(id, { issuedAt: at, status: text, eventId });
     case 'orders':
-      return minimalOrder(id, { createdAt: at, paymentMethod: text, placedItems: [{ eventId }] });
+      return order(id, { createdAt: at, paymentMethod: text, placedItems: [{ eventId }] });
     case 'offers':
-      return minimalOffer(id, 'PRODUCT', { createdAt: at, name: text, heldByEventIds: [eventId] });
+      return offer(id, 'PRODUCT', { createdAt: at, name: text, heldByEventIds: [eventId] });
   }
 }

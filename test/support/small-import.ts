@@ -1,14 +1,5 @@
 import type { StoredDeletion } from './deletions.ts';
-import {
-  inOrganization,
-  minimalEvent,
-  minimalOffer,
-  minimalOrder,
-  minimalPricing,
-  minimalSession,
-  minimalTicket,
-  times,
-} from './records.ts';
+import { minimalPricing, recordsIn, times } from './records.ts';
 import type { ImportRecord } from './import-folder.ts';
 
 const NAMES: Readonly<Record<string, string>> = { north: 'Nord', south: 'Süd' };
@@ -16,23 +7,23 @@ const at = (i: number) => new Date(Date.UTC(2026, 0, 1) + i * 1_000_000).toISOSt
 
 /** Returns a small import: organizations with records of every collection. */
 export function smallImport(organizationIds: readonly string[]) {
-  const ofAll = (make: (owner: string) => readonly ImportRecord[]) =>
-    organizationIds.flatMap((owner) => make(owner).map(inOrganization(owner)));
+  const ofAll = (make: (records: ReturnType<typeof recordsIn>, owner: string) => readonly ImportRecord[]) =>
+    organizationIds.flatMap((owner) => make(recordsIn(owner), owner));
   return {
     organizations: organizationIds.map((organizationId) => ({ organizationId, name: NAMES[organizationId] })),
-    events: ofAll((owner) =>
+    events: ofAll(({ event }, owner) =>
       times(4, (i) =>
-        minimalEvent(`evt_${i}`, { createdAt: at(i), title: `${owner} ${i}`, tags: ['Été', `tag ${i}`] }),
+        event(`evt_${i}`, { createdAt: at(i), title: `${owner} ${i}`, tags: ['Été', `tag ${i}`] }),
       ),
     ),
-    sessions: ofAll(() =>
+    sessions: ofAll(({ session }) =>
       times(10, (i) =>
-        minimalSession(`ses_${i}`, `evt_${i % 4}`, { startAt: at(400 + i * 31), durationMinutes: i }),
+        session(`ses_${i}`, `evt_${i % 4}`, { startAt: at(400 + i * 31), durationMinutes: i }),
       ),
     ),
-    tickets: ofAll((owner) =>
+    tickets: ofAll(({ ticket }, owner) =>
       times(60, (i) =>
-        minimalTicket(`tkt_${i}`, {
+        ticket(`tkt_${i}`, {
           issuedAt: at(i),
           updatedAt: at(i * 2),
           eventId: `evt_${i % 4}`,
@@ -42,9 +33,9 @@ export function smallImport(organizationIds: readonly string[]) {
         }),
       ),
     ),
-    orders: ofAll(() =>
+    orders: ofAll(({ order }) =>
       times(9, (i) =>
-        minimalOrder(`ord_${i}`, {
+        order(`ord_${i}`, {
           createdAt: at(i),
           updatedAt: at(i + 5),
           customer: { customerId: `c${i}`, email: `Name${i % 3}@example.org` },
@@ -55,9 +46,9 @@ export function smallImport(organizationIds: readonly string[]) {
         }),
       ),
     ),
-    offers: ofAll(() => [
+    offers: ofAll(({ offer }) => [
       ...times(3, (i) =>
-        minimalOffer(`off_${i}`, 'TICKET', {
+        offer(`off_${i}`, 'TICKET', {
           eventId: `evt_${i}`,
           createdAt: at(i),
           pricing: [
@@ -66,8 +57,8 @@ export function smallImport(organizationIds: readonly string[]) {
           ],
         }),
       ),
-      minimalOffer('off_3', 'PRODUCT', { createdAt: at(3), heldByEventIds: ['evt_0', 'evt_1'] }),
-      minimalOffer('off_4', 'BUNDLE', { createdAt: at(4), heldByEventIds: ['evt_1', 'evt_2'] }),
+      offer('off_3', 'PRODUCT', { createdAt: at(3), heldByEventIds: ['evt_0', 'evt_1'] }),
+      offer('off_4', 'BUNDLE', { createdAt: at(4), heldByEventIds: ['evt_1', 'evt_2'] }),
     ]),
   };
 }

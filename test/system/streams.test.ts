@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { snapshotIdOf } from '../support/altered-snapshot.ts';
 import { Connection, MORTAL } from '../support/connections.ts';
 import { MARK, MARKED_IMPORT, markedReplicaForEach, marksIn } from '../support/marked-replica.ts';
-import { inOrganization, minimalTicket, times } from '../support/records.ts';
+import { recordsIn, times } from '../support/records.ts';
 import { type Environment, newCredential } from '../support/replica-under-test.ts';
 
 const THREADS = 2;
@@ -16,11 +16,10 @@ const NAME = 'x'.repeat(4000);
 const RETAINED_BYTES = 'foyer_store_bytes{state="retained"}';
 
 describe('Streams', () => {
+  const { ticket } = recordsIn('north');
   const replica = markedReplicaForEach({
     ...MARKED_IMPORT,
-    tickets: times(TICKETS, (i) =>
-      inOrganization('north')(minimalTicket(`tkt_${i}`, { offerName: MARK, priceLabel: NAME })),
-    ),
+    tickets: times(TICKETS, (i) => ticket(`tkt_${i}`, { offerName: MARK, priceLabel: NAME })),
   });
 
   const start = (environment: Environment = {}) =>

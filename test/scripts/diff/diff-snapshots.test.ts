@@ -8,7 +8,7 @@ import { byDepth } from '../../support/depth.ts';
 import { alterRuns, replaceInRecords, type RunContent } from '../../support/alter-runs.ts';
 import { differences } from './diff-oracle.ts';
 import { reseal, type Collection } from '../../support/digests.ts';
-import { inOrganization, minimalTicket, times } from '../../support/records.ts';
+import { recordsIn, times } from '../../support/records.ts';
 import { builtFrom, type Import } from '../../support/import-folder.ts';
 import { change, World } from '../../support/random-history.ts';
 import { thrownBy } from '../../support/refusal.ts';
@@ -114,9 +114,8 @@ describe('The difference of two snapshots', () => {
   }
 
   it('is found by reading only the runs that differ', async () => {
-    const tickets = times(5000, (i) =>
-      inOrganization('north')(minimalTicket(`tkt_${i}`, { issuedAt: new Date(i * 1000).toISOString() })),
-    );
+    const { ticket } = recordsIn('north');
+    const tickets = times(5000, (i) => ticket(`tkt_${i}`, { issuedAt: new Date(i * 1000).toISOString() }));
     // An unchanged organization is not read either.
     const { organizations, orders } = SMALL_IMPORT;
     const before = await build({ organizations, orders, tickets });

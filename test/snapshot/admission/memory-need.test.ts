@@ -9,13 +9,7 @@ import { readSnapshot } from '../../support/read-snapshot.ts';
 import { INHERITED } from '../../support/command.ts';
 import { declaration } from '../../support/empty-image.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
-import {
-  inOrganization,
-  minimalEvent,
-  minimalOrder,
-  minimalSession,
-  minimalTicket,
-} from '../../support/records.ts';
+import { recordsIn, times } from '../../support/records.ts';
 import { build, writeImport } from '../../support/import-folder.ts';
 import { MEGABYTE } from '../../../src/store/memory/shared-arrays.ts';
 import { bytesOf, sectionsOf } from '../../../src/store/organization-image.ts';
@@ -55,18 +49,15 @@ describe('The estimated memory of a load', () => {
   }
 
   it('covers records with the fewest fields and keys of 40 bytes', async () => {
-    const ours = inOrganization('ours');
+    const { event, session, ticket, order } = recordsIn('ours');
     const long = (id: string) => id.padEnd(40, '-');
-    const range = Array.from({ length: 8000 }, (_, i) => i);
     writeImport(inFolder('short'), {
       organizations: [{ organizationId: 'ours' }],
-      events: range.slice(0, 400).map((i) => ours(minimalEvent(long(`e${i}`)))),
-      sessions: range.slice(0, 800).map((i) => ours(minimalSession(`s${i}`, long(`e${i % 400}`)))),
-      tickets: range.map((i) =>
-        ours({ ...minimalTicket(`t${i}`), qrCode: long(`q${i}`), orderId: long(`o${i}`) }),
-      ),
-      orders: range.map((i) =>
-        ours({ ...minimalOrder(long(`o${i}`)), customer: { customerId: 'c', email: long(`${i}@`) } }),
+      events: times(400, (i) => event(long(`e${i}`))),
+      sessions: times(800, (i) => session(`s${i}`, long(`e${i % 400}`))),
+      tickets: times(8000, (i) => ticket(`t${i}`, { qrCode: long(`q${i}`), orderId: long(`o${i}`) })),
+      orders: times(8000, (i) =>
+        order(long(`o${i}`), { customer: { customerId: 'c', email: long(`${i}@`) } }),
       ),
     });
     await expectWithinBounds(inFolder('short'), 1.6);
