@@ -6,12 +6,11 @@ import { readSnapshot } from '../support/read-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { SoundSnapshot } from '../support/sound-snapshot.ts';
-import { alterRuns } from '../support/alter-runs.ts';
 import { requestCoded } from '../support/coded-response.ts';
 import { byDepth } from '../support/depth.ts';
-import { reseal, COLLECTIONS, type Collection } from '../support/digests.ts';
+import { COLLECTIONS, type Collection } from '../support/digests.ts';
 import { alterAtRandom } from '../support/hostile-runs.ts';
-import { type Body, TestApi } from '../support/test-api.ts';
+import { type Body, givenApi } from '../support/test-api.ts';
 
 const SEED = 466_121;
 const SNAPSHOTS = byDepth({ short: 40, deep: 3000 });
@@ -39,12 +38,7 @@ describe(`A snapshot whose content was altered under matching digests (seed ${SE
   this.timeout(600_000);
   const sound = new SoundSnapshot();
   let stores = new StoreRegistry();
-  let api: TestApi;
-
-  before(async () => {
-    api = await TestApi.start({ stores: () => stores.view });
-  });
-  after(() => api.stop());
+  const given = givenApi(() => ({ stores: () => stores.view }));
 
   it('is refused with a reason, or every operation and filter has a complete response', async () => {
     let accepted = 0;
@@ -52,9 +46,7 @@ describe(`A snapshot whose content was altered under matching digests (seed ${SE
       const random = new Random(SEED + n);
       const collection = random.pick<Collection>([...COLLECTIONS, 'offers']);
       const what = `snapshot ${n}, ${collection}`;
-      const path = sound.copy();
-      alterRuns(path, collection, alterAtRandom(random), 'north');
-      reseal(path);
+      const path = sound.altered(collection, alterAtRandom(random));
       const isThorough = random.chance(0.5);
       const image = imageOf(path, isThorough, what);
       if (image === undefined) continue;
@@ -90,9 +82,9 @@ describe(`A snapshot whose content was altered under matching digests (seed ${SE
   ): Promise<void> {
     const targets =
       operation.kind === 'list' ? listTargets(operation, random) : recordTargets(operation.path);
-    const request = { Authorization: api.authorization('north'), 'Service-API-Version': 'preview' };
+    const request = { Authorization: given.api.authorization('north'), 'Service-API-Version': 'preview' };
     for (const target of targets) {
-      const { status, body } = await requestCoded(api.origin + target, request);
+      const { status, body } = await requestCoded(given.api.origin + target, request);
       const text = body.toString();
       try {
         expect(status).to.be.oneOf([200, 204, 404]);
@@ -109,7 +101,7 @@ describe(`A snapshot whose content was altered under matching digests (seed ${SE
     expect(body).to.have.all.keys('items', 'page', 'perPage', 'totalPages', 'hasMore', 'nextPage');
     expect([body.page, body.perPage, body.totalPages].every(Number.isInteger)).to.equal(true);
     expect(body.items).to.be.an('array').with.length.at.most(body.perPage);
-    if (body.nextPage !== null) expect(body.nextPage.startsWith(`${api.origin}/v1/`)).to.equal(true);
+    if (body.nextPage !== null) expect(body.nextPage.startsWith(`${given.api.origin}/v1/`)).to.equal(true);
   }
 });
 

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
+import { alterRuns, type RunContent } from './alter-runs.ts';
 import { change } from './altered-snapshot.ts';
 import { setDeletions } from './deletions.ts';
+import { type Collection, reseal } from './digests.ts';
 import { builtFrom } from './import-folder.ts';
 import { readSnapshot } from './read-snapshot.ts';
 import { thrownBy } from './refusal.ts';
@@ -51,6 +53,14 @@ export class SoundSnapshot {
   copyWith(...statements: readonly string[]): string {
     const path = this.copy();
     change(path, [statements.join(';\n')]);
+    return path;
+  }
+
+  /** Returns the path of a copy with an altered list of the organization `north`, under matching digests. */
+  altered(list: Collection, alter: (run: RunContent) => void): string {
+    const path = this.copy();
+    alterRuns(path, list, alter, 'north');
+    reseal(path);
     return path;
   }
 

@@ -5,9 +5,9 @@ import { diffSnapshots } from '../../../scripts/diff/diff-snapshots.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import type { SnapshotImage } from '../../../src/store/organization-image.ts';
 import { byDepth } from '../../support/depth.ts';
-import { alterRuns, replaceInRecords, type RunContent } from '../../support/alter-runs.ts';
+import { replaceInRecords, type RunContent } from '../../support/alter-runs.ts';
 import { differences } from './diff-oracle.ts';
-import { reseal, type Collection } from '../../support/digests.ts';
+import type { Collection } from '../../support/digests.ts';
 import { recordsIn, times } from '../../support/records.ts';
 import { builtFrom, type Import } from '../../support/import-folder.ts';
 import { change, World } from '../../support/random-history.ts';
@@ -84,12 +84,12 @@ describe('The difference of two snapshots', () => {
       ['lacks the events of an offer', 'offers', ({ columns }) => columns['event_ids'].pop(), 'inconsistent'],
     ] as readonly [string, Collection, (run: RunContent) => void, string][]) {
       it(fault, () => {
-        expect(refusal(altered(collection, alter))).to.equal(reason);
+        expect(refusal(snapshot.altered(collection, alter))).to.equal(reason);
       });
     }
 
     it('is damaged in a run that differs', () => {
-      const before = altered('tickets', replaceInRecords('"currency":"JPY"', '"currency":"EUR"'));
+      const before = snapshot.altered('tickets', replaceInRecords('"currency":"JPY"', '"currency":"EUR"'));
       for (const path of [
         snapshot.copyWith("UPDATE ticket_runs SET qr_code = replace(qr_code, '3', '4')"),
         snapshot.copyOf((bytes) => {
@@ -104,14 +104,6 @@ describe('The difference of two snapshots', () => {
       }
     });
   });
-
-  /** Returns a sound snapshot with altered records of "north". */
-  function altered(collection: Collection, alter: (run: RunContent) => void): string {
-    const path = snapshot.copy();
-    alterRuns(path, collection, alter, 'north');
-    reseal(path);
-    return path;
-  }
 
   it('is found by reading only the runs that differ', async () => {
     const { ticket } = recordsIn('north');

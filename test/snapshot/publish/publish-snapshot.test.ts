@@ -25,8 +25,7 @@ import {
   type PublishOptions,
   publishSnapshot,
 } from '../../../src/snapshot/publish/publish-snapshot.ts';
-import { alterRuns, replaceInRecords } from '../../support/alter-runs.ts';
-import { reseal } from '../../support/digests.ts';
+import { replaceInRecords } from '../../support/alter-runs.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
 import { builtFrom, type Import } from '../../support/import-folder.ts';
 import { refusalOf, thrownBy } from '../../support/refusal.ts';
@@ -69,9 +68,7 @@ describe('The publication of a snapshot', () => {
   });
 
   it('parses only the tickets of runs that the replaced file lacks', async () => {
-    const broken = snapshot.copy();
-    alterRuns(broken, 'tickets', replaceInRecords(',"currency":', ',"currency"'), 'north');
-    reseal(broken);
+    const broken = snapshot.altered('tickets', replaceInRecords(',"currency":', ',"currency"'));
     await publish();
     expect(await refused({ file: broken })).to.equal('inconsistent');
     copyFileSync(broken, served('a.sqlite'));
