@@ -2,8 +2,8 @@ import { createServer, type RequestListener } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ConnectionError, FoyerClient, FoyerError, ResponseError } from '../../client/src/foyer-client.ts';
+import { rejectionOf } from '../support/refusal.ts';
 import { servesForEach } from '../support/serve.ts';
-import { rejectionOf } from './rejection.ts';
 import { broken, clientOf, CREDENTIAL, refused, SOURCE } from './scripted-client.ts';
 
 const record = () => Response.json({ ticketId: 'tkt_1' }, { headers: SOURCE });

@@ -14,8 +14,8 @@ import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { fixture, HARD_ID, PRODUCED_AT, TICKET_COUNT } from '../support/api-fixture.ts';
 import { emptyImage } from '../support/empty-image.ts';
+import { rejectionOf } from '../support/refusal.ts';
 import { givenApi, TestApi } from '../support/test-api.ts';
-import { rejectionOf } from './rejection.ts';
 
 const all = <T>(records: AsyncIterable<T>): Promise<T[]> => Array.fromAsync(records);
 

@@ -8,7 +8,7 @@ import {
   type SyncOptions,
   type SyncState,
 } from '../../client/src/foyer-client.ts';
-import { rejectionOf } from './rejection.ts';
+import { rejectionOf } from '../support/refusal.ts';
 import { broken, clientOf, type Outcome, refused } from './scripted-client.ts';
 
 const RESET = { change: 'reset' };

@@ -12,6 +12,9 @@ export async function refusalOf<E extends Error>(
   throw new Error(`no ${kind.name} was thrown`);
 }
 
+/** Returns the error with which a promise rejects. */
+export const rejectionOf = (promise: Promise<unknown>): Promise<Error> => refusalOf(promise, Error);
+
 /** Returns the error of a class that a function throws. */
 export function thrownBy<E extends Error>(
   work: () => unknown,

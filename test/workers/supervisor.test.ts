@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { readConfig } from '../../src/config.ts';
 import { Supervisor } from '../../src/workers/supervisor.ts';
 import { SILENT } from '../support/readable-log.ts';
+import { rejectionOf } from '../support/refusal.ts';
 
 const UNWILLING = new URL('unwilling-worker.ts', import.meta.url);
 
@@ -12,15 +13,10 @@ describe('The supervisor', () => {
   afterEach(() => supervisor.terminate());
 
   /** Returns the error with which it fails to listen. */
-  async function failureOf(program: URL): Promise<Error> {
+  function failureOf(program: URL): Promise<Error> {
     const config = { ...readConfig({ PORT: '0', HOST: '127.0.0.1' }), threads: 2 };
     supervisor = new Supervisor(config, SILENT, program);
-    try {
-      await supervisor.listen(100);
-    } catch (error) {
-      if (error instanceof Error) return error;
-    }
-    throw new Error('the supervisor listens');
+    return rejectionOf(supervisor.listen(100));
   }
 
   it('reports the system error when a worker cannot listen', async () => {
