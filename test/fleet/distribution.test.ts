@@ -332,30 +332,26 @@ describe('Distribution', () => {
     expect(statSync(machine.inFolder('keys.sqlite')).mode & 0o777).to.equal(0o640);
     await begin();
     await push(2);
-    const replica = await ReplicaUnderTest.startReady(machine.inFolder);
+    await using replica = await ReplicaUnderTest.startReady(machine.inFolder);
     const statusOf = async () => (await replica.request('/v1/events', credential)).status;
     const live = (n: number) => replica.waitForLog({ msg: 'snapshot live', snapshotId: built[n].id });
-    try {
-      expect(await statusOf()).to.equal(200);
-      pin(built[1].id);
-      await pull(1);
-      await live(1);
-      rmSync(inStore('pin'));
-      const hanging = machine.start('pull', 'case "$*" in cat*) sleep 1000 ;; esac');
-      const keys = new KeysFile(builder.inFolder('keys.sqlite'));
-      keys.revoke(keys.list()[0].keyId, new Date());
-      expect(await builder.outputOf('push --keys')).to.match(/^keys: pushed /);
-      expect(await builder.outputOf('push --keys'), 'unchanged').to.equal('');
-      await machine.outputOf('pull --keys');
-      await eventually(async () => (await statusOf()) === 403);
-      hanging.kill();
-      await hanging.ended;
-      await pull(2);
-      await live(2);
-      expect(await statusOf()).to.equal(403);
-    } finally {
-      await replica.end();
-    }
+    expect(await statusOf()).to.equal(200);
+    pin(built[1].id);
+    await pull(1);
+    await live(1);
+    rmSync(inStore('pin'));
+    const hanging = machine.start('pull', 'case "$*" in cat*) sleep 1000 ;; esac');
+    const keys = new KeysFile(builder.inFolder('keys.sqlite'));
+    keys.revoke(keys.list()[0].keyId, new Date());
+    expect(await builder.outputOf('push --keys')).to.match(/^keys: pushed /);
+    expect(await builder.outputOf('push --keys'), 'unchanged').to.equal('');
+    await machine.outputOf('pull --keys');
+    await eventually(async () => (await statusOf()) === 403);
+    hanging.kill();
+    await hanging.ended;
+    await pull(2);
+    await live(2);
+    expect(await statusOf()).to.equal(403);
   });
 
   it('copies the keys file consistently while it is written', async () => {

@@ -14,18 +14,13 @@ const DASHBOARD = readFileSync('deploy/prometheus/dashboard.json', 'utf8');
 describe('The rules and the dashboard for Prometheus', () => {
   needs('promtool');
   const inFolder = folderForAll();
-  let replica: ReplicaUnderTest;
   /** The lines of a live replica. */
   let exposition: string[];
 
   before(async () => {
     await placeSample(inFolder);
-    replica = await ReplicaUnderTest.startReady(inFolder);
+    await using replica = await ReplicaUnderTest.startReady(inFolder);
     exposition = (await replica.requestAdmin('/metrics')).text.split('\n');
-    await replica.end();
-  });
-  after(() => {
-    replica.signal('SIGKILL');
   });
 
   /** Runs promtool on files, the last of which is checked. YAML contains JSON. Returns its status and output. */

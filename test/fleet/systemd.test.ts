@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { INHERITED, ROOT, run as runScript } from '../support/command.ts';
+import { INHERITED, ROOT } from '../support/command.ts';
 import { needs } from '../support/components.ts';
 import { build } from '../support/import-folder.ts';
 import { placeSample, ReplicaUnderTest } from '../support/replica-under-test.ts';
@@ -79,28 +79,22 @@ describe('The units of deploy/systemd', () => {
 
   it('a process starts, swaps, compresses and drains', async () => {
     const command = asUnit('foyer.service');
-    const replica = await ReplicaUnderTest.startReady(inFolder, environment, { command });
-    try {
-      const get = () => replica.request('/v1/events', credential, { 'Accept-Encoding': 'gzip' });
-      expect(await get()).to.nested.include({ status: 200, 'headers.content-encoding': 'gzip' });
+    await using replica = await ReplicaUnderTest.startReady(inFolder, environment, { command });
+    const get = () => replica.request('/v1/events', credential, { 'Accept-Encoding': 'gzip' });
+    expect(await get()).to.nested.include({ status: 200, 'headers.content-encoding': 'gzip' });
 
-      const lines = replica.log.length;
-      await build('data/sample', inFolder('next.sqlite'));
-      const publish = ['publish', inFolder('next.sqlite'), '--as', 'sample'];
-      const published = await runScript('scripts/snapshot.ts', publish, {
-        SNAPSHOT_DIR: inFolder('snapshots'),
-      });
-      expect(published.code, published.stderr).to.equal(0);
-      await replica.waitForLog({ msg: 'snapshot live' }, lines);
+    const lines = replica.log.length;
+    await build('data/sample', inFolder('next.sqlite'));
+    const publish = ['scripts/snapshot.ts', 'publish', inFolder('next.sqlite'), '--as', 'sample'];
+    const env = { ...INHERITED, SNAPSHOT_DIR: inFolder('snapshots') };
+    execFileSync(process.execPath, publish, { cwd: ROOT, env });
+    await replica.waitForLog({ msg: 'snapshot live' }, lines);
 
-      const { pid } = await replica.waitForLog({ msg: 'listening' });
-      process.kill(Number(pid), 'SIGTERM');
-      await replica.waitForLog({ msg: 'stopping' });
-      expect(await get()).to.nested.include({ status: 200, 'headers.connection': 'close' });
-      expect(await replica.ended).to.include({ code: 0 });
-    } finally {
-      await replica.end();
-    }
+    const { pid } = await replica.waitForLog({ msg: 'listening' });
+    process.kill(Number(pid), 'SIGTERM');
+    await replica.waitForLog({ msg: 'stopping' });
+    expect(await get()).to.nested.include({ status: 200, 'headers.connection': 'close' });
+    expect(await replica.ended).to.include({ code: 0 });
   });
 
   for (const call of ['clone', 'epoll_pwait', 'futex', 'pread64'])

@@ -21,9 +21,7 @@ describe('A replica with a short OVERLOAD_DELAY_MS', () => {
     replica = await ReplicaUnderTest.startReady(inFolder, { OVERLOAD_DELAY_MS: '10' });
   });
 
-  after(() => {
-    replica.signal('SIGKILL');
-  });
+  after(() => replica.end());
 
   /** Sends requests one after the other, and returns their statuses. */
   async function askOneAtATime(count: number): Promise<number[]> {

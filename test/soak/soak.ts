@@ -49,17 +49,13 @@ async function soak({ seconds, seed }: Options): Promise<void> {
   using interruption = new Interruption('the soak is shorter');
   await withFolder(async (inFolder) => {
     const variants = await buildVariants(inFolder, seed);
-    const replica = await startReplica(inFolder);
+    await using replica = await startReplica(inFolder);
     const signal = AbortSignal.any([interruption.signal, AbortSignal.timeout(seconds * 1000)]);
     const run = new SoakRun(inFolder, replica, variants, seed, signal);
-    try {
-      const keysLive = replica.waitForLog({ msg: 'keys live', validKeys: run.credentials.size });
-      await Promise.all([keysLive, publish(run, variants[0])]);
-      const [samples] = await Promise.all([measure(run, seconds), runClients(run), disturb(run)]);
-      await check(run, samples);
-    } finally {
-      await replica.end();
-    }
+    const keysLive = replica.waitForLog({ msg: 'keys live', validKeys: run.credentials.size });
+    await Promise.all([keysLive, publish(run, variants[0])]);
+    const [samples] = await Promise.all([measure(run, seconds), runClients(run), disturb(run)]);
+    await check(run, samples);
     if (run.faults > 0) throw new Refused(`${run.faults} faults; the seed is ${seed}`);
   });
 }

@@ -30,7 +30,7 @@ export const environmentIn = (inFolder: InFolder) => ({
 });
 
 /** A replica in its own process, with the folder `snapshots` and the keys file `keys.sqlite`. */
-export class ReplicaUnderTest {
+export class ReplicaUnderTest implements AsyncDisposable {
   /** The log lines so far, except those of requests. */
   readonly log: LogLine[] = [];
   readonly #command: Command;
@@ -195,6 +195,10 @@ export class ReplicaUnderTest {
     // Unlike SIGTERM, it does not wait for late requests.
     this.#command.kill('SIGINT');
     await this.#command.ended;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.end();
   }
 }
 

@@ -23,9 +23,7 @@ describe('The replica process', () => {
   const keys = async (...command: readonly string[]) =>
     (await run('scripts/keys.ts', command, environmentIn(inFolder))).stdout;
 
-  afterEach(() => {
-    replica.signal('SIGKILL');
-  });
+  afterEach(() => replica.end());
 
   it('runs without data and keys, and serves both when they appear, until the key is revoked', async () => {
     await start();

@@ -120,9 +120,7 @@ describe('A secret that a client has sent', () => {
     output = stdout + stderr;
   });
 
-  after(() => {
-    replica.signal('SIGKILL');
-  });
+  after(() => replica.end());
 
   function expectAbsent(content: string): void {
     const found = [...secrets].filter(([, sent]) => sent.some((secret) => content.includes(secret)));

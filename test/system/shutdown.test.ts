@@ -37,9 +37,7 @@ describe('The shutdown', () => {
     replica = await ReplicaUnderTest.startReady(inFolder, given);
   }
 
-  afterEach(() => {
-    replica.signal('SIGKILL');
-  });
+  afterEach(() => replica.end());
 
   /** Requests a page of tickets. Rejects with the error of the connection, also when the page is incomplete. */
   async function ask(agent: Agent | false): Promise<Answer> {
