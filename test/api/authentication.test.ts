@@ -34,11 +34,10 @@ describe('Authentication', () => {
   }
 
   it('is 400 for two headers, even equal ones', async () => {
-    const line = `Authorization: ${(await fixture()).authorization.north}\r\n`;
-    const send = (lines: string) =>
-      given.api.raw(`GET /v1/events HTTP/1.1\r\nHost: x\r\n${lines}Connection: close\r\n\r\n`);
+    const line = `Authorization: ${(await fixture()).authorization.north}`;
+    const send = (...lines: string[]) => given.api.rawLines('GET /v1/events HTTP/1.1', 'Host: x', ...lines);
     expect(await send(line)).to.match(/^HTTP\/1.1 200 /);
-    expect(await send(line + line)).to.match(/^HTTP\/1.1 400 /);
+    expect(await send(line, line)).to.match(/^HTTP\/1.1 400 /);
   });
 
   it('refuses an unknown organization, an unknown key and the key of another with the same response', async () => {

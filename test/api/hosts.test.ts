@@ -2,16 +2,8 @@ import { expect } from 'chai';
 import { givenApi, type TestApi } from '../support/test-api.ts';
 
 async function originOfLink(api: TestApi, headers: readonly string[], version = '1.1'): Promise<string> {
-  const response = await api.raw(
-    [
-      `GET /v1/tickets HTTP/${version}`,
-      'Connection: close',
-      `Authorization: ${api.authorization('north')}`,
-      ...headers,
-      '',
-      '',
-    ].join('\r\n'),
-  );
+  const key = `Authorization: ${api.authorization('north')}`;
+  const response = await api.rawLines(`GET /v1/tickets HTTP/${version}`, key, ...headers);
   const [, link] = /"nextPage":"([^"]*)"/.exec(response) ?? [undefined, response];
   return link.replace(/\/v1\/tickets\?page=2&perPage=25&snapshot=[\w-]{43}$/, '');
 }
@@ -66,9 +58,7 @@ describe('The address that links begin with', () => {
     ] as const) {
       it(`is 400 for ${what}`, async () => {
         const response = await originOfLink(given.api, headers, version);
-        expect(response)
-          .to.match(/^HTTP\/1.1 400 /)
-          .and.to.include('must have one Host header');
+        expect(response).to.match(/^HTTP\/1\.1 400 [^]*must have one Host header/);
       });
     }
   });

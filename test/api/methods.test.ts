@@ -42,9 +42,7 @@ describe('Methods', () => {
   });
 
   it('accepts an unknown expectation', async () => {
-    const response = await given.api.raw(
-      'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: tea\r\n\r\n',
-    );
+    const response = await given.api.rawLines('GET /healthz HTTP/1.1', 'Host: x', 'Expect: tea');
     expect(response).to.match(/^HTTP\/1.1 200 /);
   });
 
@@ -54,12 +52,8 @@ describe('Methods', () => {
     ['CONNECT', 'x:443'],
   ]) {
     it(`refuses ${method}`, async () => {
-      const response = await given.api.raw(
-        `${method} ${target} HTTP/1.1\r\nHost: x:443\r\nConnection: close\r\n\r\n`,
-      );
-      expect(response)
-        .to.match(/^HTTP\/1.1 405 /)
-        .and.to.include('Allow: GET, HEAD, OPTIONS');
+      const response = await given.api.rawLines(`${method} ${target} HTTP/1.1`, 'Host: x:443');
+      expect(response).to.match(/^HTTP\/1\.1 405 [^]*Allow: GET, HEAD, OPTIONS/);
     });
   }
 });

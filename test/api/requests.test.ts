@@ -34,12 +34,9 @@ describe('Identifiers', () => {
     '__proto__',
   ]) {
     it(`without a record are 404: ${id.slice(0, 20)}`, async () => {
-      const response = await given.api.raw(
-        `GET /v1/events/${id} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${given.api.authorization('north')}\r\n\r\n`,
-      );
-      expect(response)
-        .to.match(/^HTTP\/1.1 404 /)
-        .and.to.include('no such record');
+      const key = `Authorization: ${given.api.authorization('north')}`;
+      const response = await given.api.rawLines(`GET /v1/events/${id} HTTP/1.1`, 'Host: x', key);
+      expect(response).to.match(/^HTTP\/1\.1 404 [^]*no such record/);
     });
   }
 });
@@ -67,10 +64,8 @@ describe('Unknown parameters', () => {
 
 describe('Targets', () => {
   const given = givenApi();
-  const raw = (target: string, more = '') =>
-    given.api.raw(
-      `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${given.api.authorization('north')}\r\n${more}\r\n`,
-    );
+  const key = () => `Authorization: ${given.api.authorization('north')}`;
+  const raw = (target: string) => given.api.rawLines(`GET ${target} HTTP/1.1`, 'Host: x', key());
 
   it('may be absolute', async () => {
     expect(await raw('http://other.example/v1/events?page=9')).to.match(/^HTTP\/1.1 204 /);
@@ -78,10 +73,7 @@ describe('Targets', () => {
 
   it('with non-ASCII characters are 400, and the detail asks for percent-encoding', async () => {
     for (const target of ['/v1/events?tags=th\u00c3\u00a9', '/v1/events/\u00e9']) {
-      const response = await raw(target);
-      expect(response)
-        .to.match(/^HTTP\/1.1 400 /)
-        .and.to.include('percent-encode');
+      expect(await raw(target)).to.match(/^HTTP\/1\.1 400 [^]*percent-encode/);
     }
   });
 
@@ -113,9 +105,8 @@ describe('Targets', () => {
       const [head, body] = response.split('\r\n\r\n');
       expect(head)
         .to.match(/^HTTP\/1.1 400 /)
-        .and.to.include('Connection: close');
-      expect(head)
-        .to.include('X-Content-Type-Options: nosniff')
+        .and.to.include('Connection: close')
+        .and.to.include('X-Content-Type-Options: nosniff')
         .and.to.match(/X-Request-Id: [0-9a-f-]{36}/);
       expect(JSON.parse(body)).to.have.all.keys('detail');
     });

@@ -119,8 +119,7 @@ describe('A list in application/x-ndjson', () => {
     const received = await given.api.raw(
       `GET /v1/orders HTTP/1.0\r\nAccept: ${NDJSON_TYPE}\r\nAuthorization: ${given.api.authorization('north')}\r\n\r\n`,
     );
-    expect(received).to.match(/^HTTP\/1\.1 400 /);
-    expect(received).to.include('requires HTTP/1.1');
+    expect(received).to.match(/^HTTP\/1\.1 400 [^]*requires HTTP\/1\.1/);
   });
 
   it('has its records and bytes in its log line, and is left out of the durations', async () => {

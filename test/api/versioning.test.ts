@@ -42,13 +42,10 @@ describe('Versioning', () => {
   });
 
   it('is 400 for a repeated header, even with the same value', async () => {
-    const response = await given.api.raw(
-      'GET /v1/events HTTP/1.1\r\nHost: x\r\nConnection: close\r\nService-API-Version: stable\r\n' +
-        `Service-API-Version: stable\r\nAuthorization: ${given.api.authorization('north')}\r\n\r\n`,
-    );
-    expect(response)
-      .to.match(/^HTTP\/1.1 400 /)
-      .and.to.include('invalid API version');
+    const version = 'Service-API-Version: stable';
+    const key = `Authorization: ${given.api.authorization('north')}`;
+    const response = await given.api.rawLines('GET /v1/events HTTP/1.1', 'Host: x', version, version, key);
+    expect(response).to.match(/^HTTP\/1\.1 400 [^]*invalid API version/);
   });
 
   it('hides preview operations from stable, and names the header that they need', async () => {

@@ -216,6 +216,11 @@ export class TestApi {
     socket.end(Buffer.from(request, 'latin1'));
     return readText(socket);
   }
+
+  /** Sends the lines of a request, which closes the connection. Returns all received bytes. */
+  rawLines(...lines: readonly string[]): Promise<string> {
+    return this.raw([...lines, 'Connection: close', '', ''].join('\r\n'));
+  }
 }
 
 /** Provides an API for the tests of the calling suite, started before and stopped after them. */
