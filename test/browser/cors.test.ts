@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { close, listen } from '../support/serve.ts';
 import { givenSite } from '../support/site.ts';
 import { givenBrowser } from './support/browser.ts';
 
@@ -25,14 +24,10 @@ describe('A page of another origin', () => {
     pages = createServer((_request, response) => {
       response.setHeader('Content-Type', 'text/html').end('<!doctype html><link rel="icon" href="data:,">');
     });
-    await once(pages.listen(0, '127.0.0.1'), 'listening');
-    const { port } = pages.address() as AddressInfo;
-    origin = `http://127.0.0.1:${port}`;
+    origin = `http://127.0.0.1:${await listen(pages)}`;
     environment['CORS_ORIGINS'] = `https://app.example.org,${origin}`;
   });
-  after(() => {
-    pages.close();
-  });
+  after(() => close(pages));
 
   const given = givenSite(environment);
   const chromium = givenBrowser();

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer, get } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
+import { servesForEach } from '../support/serve.ts';
 import { givenSite } from '../support/site.ts';
 import {
   accessibilityViolations,
@@ -40,6 +39,7 @@ async function tryOut(page: Page, operationId: string, values: Readonly<Record<s
 describe('The documentation page', () => {
   const given = givenSite();
   const chromium = givenBrowser();
+  const serve = servesForEach();
 
   const visit = (options: VisitOptions, use: (page: Page) => Promise<void>) =>
     chromium.visit({ url: `${given.site.replica.origin}/docs`, ...options }, use);
@@ -154,20 +154,14 @@ describe('The documentation page', () => {
         answer.pipe(response.writeHead(answer.statusCode ?? 0, answer.headers));
       });
     });
-    await once(proxy.listen(0, '127.0.0.1'), 'listening');
-    try {
-      const { port } = proxy.address() as AddressInfo;
-      await chromium.visit({ url: `http://127.0.0.1:${port}/foyer/docs` }, async (page) => {
-        await authorize(page);
-        const { target, status } = await tryOut(page, 'listEvents', { perPage: '2' });
-        expect(target).to.equal('/foyer/v1/events?perPage=2');
-        expect(status).to.equal('200');
-        expect(await page.getByRole('link', { name: 'Explorer' }).count()).to.equal(0);
-      });
-    } finally {
-      proxy.closeAllConnections();
-      proxy.close();
-    }
+    const url = `http://127.0.0.1:${await serve(proxy)}/foyer/docs`;
+    await chromium.visit({ url }, async (page) => {
+      await authorize(page);
+      const { target, status } = await tryOut(page, 'listEvents', { perPage: '2' });
+      expect(target).to.equal('/foyer/v1/events?perPage=2');
+      expect(status).to.equal('200');
+      expect(await page.getByRole('link', { name: 'Explorer' }).count()).to.equal(0);
+    });
   });
 
   for (const colorScheme of ['light', 'dark'] as const) {

@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -27,6 +25,7 @@ import {
 import { readSnapshot } from './read-snapshot.ts';
 import { FULL_RECORDS, FULL_TICKET, FULL_TICKET_OFFER, inOrganization, minimalTicket } from './records.ts';
 import { newCredential, ReplicaUnderTest } from './replica-under-test.ts';
+import { listen } from './serve.ts';
 import { folderForAll } from './temporary-folder.ts';
 
 const SEED = 20_261_122;
@@ -216,10 +215,8 @@ export function describeSync(program: SyncProgram): void {
           FAULTS[fault](response, body.subarray(0, random.between(1, body.length - 1)));
           arrived.resolve(undefined);
         });
-      }).listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      const { port } = server.address() as AddressInfo;
-      const round = sync(`http://127.0.0.1:${port}`);
+      });
+      const round = sync(`http://127.0.0.1:${await listen(server)}`);
       if (fault === 'late, and the program is killed')
         void arrived.promise.then(() => delay(random.below(50))).then(() => round.child.kill('SIGKILL'));
       await round.catch((error: unknown) => error);
