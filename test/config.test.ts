@@ -32,14 +32,11 @@ describe('readConfig', () => {
   });
 
   it('reads the environment of the process', () => {
-    const before = process.env['RATE_LIMIT_PER_MINUTE'];
-    process.env['RATE_LIMIT_PER_MINUTE'] = '7';
-    try {
-      expect(readConfig().rateLimitPerMinute).to.equal(7);
-    } finally {
-      if (before === undefined) delete process.env['RATE_LIMIT_PER_MINUTE'];
-      else process.env['RATE_LIMIT_PER_MINUTE'] = before;
-    }
+    const { env } = process;
+    process.env = { RATE_LIMIT_PER_MINUTE: '7' };
+    const { rateLimitPerMinute } = readConfig();
+    process.env = env;
+    expect(rateLimitPerMinute).to.equal(7);
   });
 
   it('returns a frozen configuration', () => {

@@ -266,21 +266,18 @@ describe('The stream of changes', () => {
       fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 50, size: 'max' }), async (steps) => {
         histories++;
         await withFolder(async (inFolder) => {
-          const registries = [new StoreRegistry(), new StoreRegistry()];
-          const replicas = await Promise.all(
-            registries.map(async (registry) => ({
+          await using servers = new AsyncDisposableStack();
+          const replicas = await Array.fromAsync(
+            [new StoreRegistry(), new StoreRegistry()],
+            async (registry) => ({
               registry,
-              api: await TestApi.start({ stores: () => registry.view }),
-            })),
+              api: servers.use(await TestApi.start({ stores: () => registry.view })),
+            }),
           );
-          try {
-            const model = new Model(inFolder('.'), replicas);
-            for (const one of steps) await model.run(one);
-            for (const name of Object.keys(outcomes) as (keyof typeof outcomes)[])
-              outcomes[name] += model.outcomes[name];
-          } finally {
-            await Promise.all(replicas.map(({ api }) => api.stop()));
-          }
+          const model = new Model(inFolder('.'), replicas);
+          for (const one of steps) await model.run(one);
+          for (const name of Object.keys(outcomes) as (keyof typeof outcomes)[])
+            outcomes[name] += model.outcomes[name];
         });
       }),
       { seed: 20261124, numRuns },

@@ -67,9 +67,8 @@ describe('Errors', () => {
       [{ docs: false }, ''],
     ] as const) {
       it(`name the addresses at which the API is described, with ${JSON.stringify(config)}`, async () => {
-        const api = await TestApi.start({ config });
+        await using api = await TestApi.start({ config });
         const { body } = await api.send('/v1/nothing', { as: undefined });
-        await api.stop();
         expect(body.detail).to.equal(`There is no resource at this path${hint}.`);
       });
     }

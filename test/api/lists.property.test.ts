@@ -55,7 +55,7 @@ describe(`Over swaps that change some records (seed ${FIXED.seed})`, function ()
   it('a tag and a link change exactly with the list that they belong to, and a link keeps its page', async () => {
     const served = newServedDigests();
     let stores = new StoreRegistry(served);
-    const api = await TestApi.start({ stores: () => stores.view, pins: new Pins(served, () => 1) });
+    await using api = await TestApi.start({ stores: () => stores.view, pins: new Pins(served, () => 1) });
     let snapshots = 0;
 
     async function swap(words: Readonly<Record<CollectionName, readonly string[]>>): Promise<string> {
@@ -118,6 +118,5 @@ describe(`Over swaps that change some records (seed ${FIXED.seed})`, function ()
       },
     );
     await fc.assert(property, { ...FIXED, numRuns: byDepth({ short: 15, deep: 300 }) });
-    await api.stop();
   });
 });

@@ -231,7 +231,7 @@ describe(`A walk over ${TICKETS} tickets at ${PAGES_PER_MINUTE} pages a minute, 
     let now = 1_000_000_000;
     const served = newServedDigests();
     const stores = new StoreRegistry(served, () => now);
-    const api = await TestApi.start({ stores: () => stores.view, pins: new Pins(served, () => now) });
+    await using api = await TestApi.start({ stores: () => stores.view, pins: new Pins(served, () => now) });
     stores.swap('north', first);
     const seen: unknown[] = [];
     let swaps = 0;
@@ -251,7 +251,6 @@ describe(`A walk over ${TICKETS} tickets at ${PAGES_PER_MINUTE} pages a minute, 
       }
       stores.releaseExpired(RETENTION);
     }
-    await api.stop();
     expect(seen).to.have.length(TICKETS);
     expect(new Set(seen).size).to.equal(TICKETS);
     expect(swaps).to.equal(Math.floor(TICKETS / PER_PAGE / PAGES_PER_MINUTE));

@@ -26,6 +26,7 @@ describe('The keys watcher', () => {
 
   afterEach(() => {
     mock.restoreAll();
+    syncBuiltinESMExports();
   });
 
   it('has no keys while the file is absent, and no complaint', async () => {
@@ -90,25 +91,19 @@ describe('The keys watcher', () => {
     new KeysFile(path).create('org', '', NOW);
     // The timestamp does not change with the file.
     const stamp = statSync(path, { bigint: true });
-    const realStat = fs.statSync;
-    fs.statSync = (() => stamp) as unknown as typeof fs.statSync;
+    mock.method(fs, 'statSync', () => stamp);
     syncBuiltinESMExports();
-    try {
-      let now = 5_000_000;
-      mock.method(performance, 'now', () => now);
-      // The last of these polls is 4.2 seconds after the first one.
-      for (let keys = 1; keys <= 4; keys++, now += 1400) {
-        await watcher.poll();
-        expect(watcher.current?.countValid(NOW.getTime())).to.equal(keys);
-        new KeysFile(path).create('org', '', NOW);
-      }
-      const settled = watcher.current;
+    let now = 5_000_000;
+    mock.method(performance, 'now', () => now);
+    // The last of these polls is 4.2 seconds after the first one.
+    for (let keys = 1; keys <= 4; keys++, now += 1400) {
       await watcher.poll();
-      expect(watcher.current).to.equal(settled);
-    } finally {
-      fs.statSync = realStat;
-      syncBuiltinESMExports();
+      expect(watcher.current?.countValid(NOW.getTime())).to.equal(keys);
+      new KeysFile(path).create('org', '', NOW);
     }
+    const settled = watcher.current;
+    await watcher.poll();
+    expect(watcher.current).to.equal(settled);
   });
 
   describe('of a file that other users can write to', () => {

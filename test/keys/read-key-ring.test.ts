@@ -38,9 +38,7 @@ describe('readKeyRing', () => {
 
   function altered(sql: string): string {
     const path = keysFile();
-    const database = new Database(path);
-    database.exec(sql);
-    database.close();
+    new Database(path).exec(sql).close();
     return path;
   }
 
