@@ -14,15 +14,18 @@ import { SnapshotCommand } from './snapshot-command.ts';
 
 /** Tickets of the files `1`, `2` and so on, each with the organization `org-1`, `org-2` and so on. */
 const SIZES = [6000, 4500, 4500, 3000, 3000, 1500, 1500, 1500, 100, 100];
+const NUMBERS = times(SIZES.length, (i) => i + 1);
 const THREADS = 3;
 
+interface Shard {
+  readonly shard: number;
+  readonly neededBytes: number;
+  readonly leftBytes: number;
+  readonly files: readonly { readonly file: string }[];
+}
+
 interface Plan {
-  readonly shards: readonly {
-    readonly shard: number;
-    readonly neededBytes: number;
-    readonly leftBytes: number;
-    readonly files: readonly { readonly file: string; readonly movedFrom: number | null }[];
-  }[];
+  readonly shards: readonly Shard[];
   readonly missing: readonly string[];
 }
 
@@ -30,7 +33,7 @@ describe('npm run snapshot -- plan', () => {
   const snapshot = new SnapshotCommand();
   const { folder } = snapshot;
   const file = (n: number) => folder(`${n}.sqlite`);
-  const NAMES = SIZES.map((_, i) => `@${i + 1}.sqlite`);
+  const NAMES = NUMBERS.map((n) => `@${n}.sqlite`);
 
   async function make(n: number, tickets: number): Promise<void> {
     const built = folder(`built-${tickets}`);
@@ -41,7 +44,7 @@ describe('npm run snapshot -- plan', () => {
   }
 
   before(async () => {
-    for (const [i, tickets] of SIZES.entries()) await make(i + 1, tickets);
+    for (const n of NUMBERS) await make(n, SIZES[n - 1]);
   });
 
   beforeEach(() => {
@@ -53,8 +56,8 @@ describe('npm run snapshot -- plan', () => {
     return JSON.parse(await snapshot.outputOf(`plan --json --threads ${THREADS} ${line}`)) as Plan;
   }
 
-  const shardOf = ({ shards }: Plan, n: number) =>
-    shards.find(({ files }) => files.some((one) => one.file === file(n)))?.shard;
+  const numbersIn = ({ files }: Shard) => NUMBERS.filter((n) => files.some((one) => one.file === file(n)));
+  const shardOf = ({ shards }: Plan, n: number) => shards.find((one) => numbersIn(one).includes(n))?.shard;
   /** Memory for the largest file and `more` megabytes. */
   const enoughAnd = (more: number) => `${(memoryOf([1]) / 1e6 + more).toFixed(1)}M`;
 
@@ -71,17 +74,13 @@ describe('npm run snapshot -- plan', () => {
     for (const more of [4, 6, 8, 11, 15, 40]) {
       const first = await plan(`--memory ${enoughAnd(more)} ${NAMES.join(' ')}`);
       const placed = first.shards.flatMap(({ files }) => files.map((one) => one.file));
-      expect(placed.toSorted()).to.deep.equal(SIZES.map((_, i) => file(i + 1)).toSorted());
-      for (const { shard, files, neededBytes, leftBytes } of first.shards) {
-        const numbers = SIZES.keys()
-          .map((i) => i + 1)
-          .filter((n) => files.some((one) => one.file === file(n)));
-        expect(memoryOf([...numbers]), `shard ${shard}`).to.be.at.most(neededBytes);
-        expect(leftBytes).to.be.at.least(0);
+      expect(placed).to.have.members(NUMBERS.map(file));
+      for (const one of first.shards) {
+        expect(memoryOf(numbersIn(one)), `shard ${one.shard}`).to.be.at.most(one.neededBytes);
+        expect(one.leftBytes).to.be.at.least(0);
       }
-      expect(await plan(`--memory ${enoughAnd(more)} ${shuffled(random, NAMES).join(' ')}`)).to.deep.equal(
-        first,
-      );
+      const again = await plan(`--memory ${enoughAnd(more)} ${shuffled(random, NAMES).join(' ')}`);
+      expect(again).to.deep.equal(first);
       shardCounts.add(first.shards.length);
     }
     expect([...shardCounts])
@@ -93,21 +92,19 @@ describe('npm run snapshot -- plan', () => {
     const line = (names: readonly string[]) => `--memory ${enoughAnd(10)} --output @maps ${names.join(' ')}`;
     const first = await plan(line(NAMES));
     const map = readFileSync(folder('maps/haproxy.map'), 'utf8');
-    for (const n of SIZES.keys()) expect(map).to.include(`o:org-${n + 1} shard-${shardOf(first, n + 1)}\n`);
-    expect(readFileSync(folder('maps/nginx.map'), 'utf8')).to.include(
-      `"o:org-2" shard-${shardOf(first, 2)};\n`,
-    );
+    for (const n of NUMBERS) expect(map).to.include(`o:org-${n} shard-${shardOf(first, n)}\n`);
+    const other = readFileSync(folder('maps/nginx.map'), 'utf8');
+    expect(other).to.include(`"o:org-2" shard-${shardOf(first, 2)};\n`);
     // The smallest file becomes larger than four others, which alone would change the order of the plan.
     await make(10, 1600);
     const grown = await plan(line(NAMES.slice(1)));
-    for (const n of SIZES.keys().drop(1))
-      expect(shardOf(grown, n + 1), `file ${n + 1}`).to.equal(shardOf(first, n + 1));
+    for (const n of NUMBERS.slice(1)) expect(shardOf(grown, n), `file ${n}`).to.equal(shardOf(first, n));
     expect(grown.missing).to.deep.equal(['org-1']);
     await make(10, 100);
   });
 
   it('moves the smallest files of a shard that has become too small, and names them', async () => {
-    const all = times(SIZES.length, (i) => `# ${i + 1}.sqlite: shard-2\no:org-${i + 1} shard-2\n`).join('');
+    const all = NUMBERS.map((n) => `# ${n}.sqlite: shard-2\no:org-${n} shard-2\n`).join('');
     writeFileSync(folder('maps/haproxy.map'), all);
     const { code, stdout, stderr } = await snapshot.run(
       `plan --threads ${THREADS} --memory ${enoughAnd(10)} --output @maps ${NAMES.join(' ')}`,
@@ -123,7 +120,7 @@ describe('npm run snapshot -- plan', () => {
   });
 
   it('refuses what has no plan, and writes no map', async () => {
-    for (const [line, message] of [
+    for (const [line, message, code = 1] of [
       [
         '--memory 200M @8.sqlite @1.sqlite',
         /^\S*\/8\.sqlite: needs 2\d\d\.\d MB of memory, more than the 200\.0 MB of a machine; divide/,
@@ -134,17 +131,14 @@ describe('npm run snapshot -- plan', () => {
       ],
       ['--memory 1G @absent.sqlite', /^\S*absent\.sqlite: no such file$/m],
       ['--memory 1G @import/events.ndjson', /events\.ndjson: it is not an SQLite database$/m],
-    ] as const) {
-      expect(await snapshot.refusalOf(`plan --output @maps ${line}`), line).to.match(message);
+      ['--memory 1G --output @absent @1.sqlite', /absent: no such folder/],
+      ...['16', '16g', '0G', '1e3M', '-1G'].map(
+        (memory) => [`--memory ${memory} @1.sqlite`, /must be a number with M, G or T/, 2] as const,
+      ),
+      ['@1.sqlite', /required option '--memory <size>'/, 2],
+    ] satisfies (readonly [string, RegExp, number?])[]) {
+      expect(await snapshot.refusalOf(`plan --output @maps ${line}`, {}, code), line).to.match(message);
       expect(() => readFileSync(folder('maps/haproxy.map'))).to.throw();
     }
-    expect(await snapshot.refusalOf('plan --memory 1G --output @absent @1.sqlite')).to.match(
-      /absent: no such folder/,
-    );
-    for (const memory of ['16', '16g', '0G', '1e3M', '-1G'])
-      expect(await snapshot.refusalOf(`plan --memory ${memory} @1.sqlite`, {}, 2)).to.include(
-        'must be a number with M, G or T',
-      );
-    expect(await snapshot.refusalOf('plan @1.sqlite', {}, 2)).to.include("required option '--memory <size>'");
   });
 });
