@@ -49,11 +49,7 @@ export function alteredCopy(source: string, target: string, ...changes: readonly
 /** Changes a snapshot file and leaves its digests as they are. */
 export function change(path: string, changes: readonly Change[]): void {
   for (const step of changes) {
-    if (typeof step === 'string') {
-      const database = new Database(path);
-      database.unsafeMode();
-      database.exec(step);
-      database.close();
-    } else step(path);
+    if (typeof step === 'string') new Database(path).unsafeMode().exec(step).close();
+    else step(path);
   }
 }

@@ -69,9 +69,7 @@ async function recut(file: string, output: string, begins: (row: number) => bool
   const writer = new SnapshotWriter(output, source.names, PRODUCED_AT.toISOString());
   for (const written of writer.write(TICKETS, records)) expect(written).to.be.greaterThan(0);
   await writer.finish([]);
-  const database = new Database(output);
-  database.exec('UPDATE snapshot SET canonical_runs = 0');
-  database.close();
+  new Database(output).exec('UPDATE snapshot SET canonical_runs = 0').close();
   restamp(output);
 }
 

@@ -33,9 +33,7 @@ describe('The snapshot reader', () => {
   const withPragma = (pragma: string) => () => snapshot.copyWith(`PRAGMA ${pragma}`);
   const newDatabase = (...statements: string[]) => {
     const path = snapshot.file(`${statements.length}.sqlite`);
-    const database = new Database(path);
-    for (const statement of [...statements, 'CREATE TABLE t (a)']) database.exec(statement);
-    database.close();
+    new Database(path).exec([...statements, 'CREATE TABLE t (a)'].join(';')).close();
     return path;
   };
 
