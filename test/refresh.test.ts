@@ -6,7 +6,7 @@ import { readConfig } from '../src/config.ts';
 import { startRefresh } from '../src/refresh.ts';
 import { publishSnapshot } from '../src/snapshot/publish/publish-snapshot.ts';
 import { newServedDigests } from '../src/store/registry/served-digests.ts';
-import { build, writeImport } from './support/import-folder.ts';
+import { buildFile } from './support/import-folder.ts';
 import { inOrganization, minimalOrder } from './support/records.ts';
 import { folderForEach } from './support/temporary-folder.ts';
 
@@ -21,9 +21,8 @@ describe('A refresh', () => {
   });
   const publish = async (word: string) => {
     const orders = [inOrganization('north')(minimalOrder('ord_1', { orderNumber: word }))];
-    writeImport(inFolder(word), { organizations: [{ organizationId: 'north', name: '' }], orders });
-    await build(inFolder(word), inFolder(`${word}.sqlite`));
     const file = inFolder(`${word}.sqlite`);
+    await buildFile({ organizations: [{ organizationId: 'north', name: '' }], orders }, file);
     await publishSnapshot({ file, folder: inFolder('snapshots'), name: 'a.sqlite', permits: [] });
   };
 

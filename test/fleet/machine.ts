@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { type Ended, INHERITED, ROOT } from '../support/command.ts';
-import { build, digestsOf, writeImport } from '../support/import-folder.ts';
+import { buildFile, digestsOf } from '../support/import-folder.ts';
 import { readSnapshot } from '../support/read-snapshot.ts';
 import type { Environment } from '../support/replica-under-test.ts';
 import { smallImport } from '../support/small-import.ts';
@@ -31,10 +31,9 @@ export async function buildSuccession(inFolder: InFolder, ticketCounts: readonly
   for (const [n, count] of ticketCounts.entries()) {
     const all = smallImport(['north']);
     const tickets = all.tickets.slice(0, count).map((ticket) => ({ ...ticket, offerName: `offer ${n}` }));
-    writeImport(inFolder('import'), { ...all, tickets });
     const file = inFolder(`snapshot-${n}.sqlite`);
     const producedAt = new Date(Date.UTC(2026, 0, 1 + n));
-    await build(inFolder('import'), file, { producedAt, previous: built.at(-1)?.file });
+    await buildFile({ ...all, tickets }, file, { producedAt, previous: built.at(-1)?.file });
     built.push({ file, id: inspectSnapshot(file).snapshotId, content: contentOf(file) });
   }
   return built;

@@ -6,7 +6,7 @@ import { memoryNeed, plannedMemory } from '../../src/snapshot/admission/memory.t
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { runHere } from '../support/command.ts';
 import { needs } from '../support/components.ts';
-import { build, PRODUCED_AT, writeImport } from '../support/import-folder.ts';
+import { buildFile, PRODUCED_AT } from '../support/import-folder.ts';
 import { newCredential } from '../support/replica-under-test.ts';
 import { smallImport } from '../support/small-import.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
@@ -28,22 +28,16 @@ for (const program of ['nginx', 'haproxy'] satisfies readonly ProxyProgram[]) {
     let memory = '';
     let fleet: Fleet;
 
-    const buildFile = async (name: string, organizations: readonly string[], producedAt: Date) => {
-      writeImport(inFolder(`${name}-import`), smallImport(organizations));
-      await build(inFolder(`${name}-import`), inFolder(`${name}.sqlite`), { producedAt });
-    };
-
     before(async () => {
       for (const id of [...WEST, ...EAST]) credentials.set(id, newCredential(inFolder, id));
       mkdirSync(inFolder('next'));
-      await buildFile('west', WEST, PRODUCED_AT);
-      await buildFile('east', EAST, PRODUCED_AT);
-      await buildFile(
-        'next/west',
-        WEST.filter((id) => id !== MOVING),
-        LATER,
-      );
-      await buildFile('next/east', [...EAST, MOVING], LATER);
+      for (const [name, producedAt, organizations] of [
+        ['west', PRODUCED_AT, WEST],
+        ['east', PRODUCED_AT, EAST],
+        ['next/west', LATER, WEST.filter((id) => id !== MOVING)],
+        ['next/east', LATER, [...EAST, MOVING]],
+      ] as const)
+        await buildFile(smallImport(organizations), inFolder(`${name}.sqlite`), { producedAt });
       mkdirSync(inFolder('maps'));
       // Enough for the largest file, and not for two.
       const { organizations } = inspectSnapshot(inFolder('next/east.sqlite'));
@@ -71,15 +65,10 @@ for (const program of ['nginx', 'haproxy'] satisfies readonly ProxyProgram[]) {
       expect(code, stderr).to.equal(0);
     }
 
-    const plan = (...names: readonly string[]) =>
-      command([
-        'plan',
-        '--memory',
-        memory,
-        '--output',
-        inFolder('maps'),
-        ...names.map((name) => inFolder(`${name}.sqlite`)),
-      ]);
+    function plan(...names: readonly string[]): Promise<void> {
+      const files = names.map((name) => inFolder(`${name}.sqlite`));
+      return command(['plan', '--memory', memory, '--output', inFolder('maps'), ...files]);
+    }
 
     async function loadMap(): Promise<void> {
       copyFileSync(inFolder(`maps/${program}.map`), fleet.proxy.map);
@@ -107,10 +96,7 @@ for (const program of ['nginx', 'haproxy'] satisfies readonly ProxyProgram[]) {
     }
 
     it('have the organizations of the plan, whatever characters their ids have', async () => {
-      for (const [name, ids] of [
-        ['west', WEST],
-        ['east', EAST],
-      ] as const) {
+      for (const [name, ids] of Object.entries({ west: WEST, east: EAST })) {
         const { snapshotId } = inspectSnapshot(inFolder(`${name}.sqlite`));
         for (const id of ids) expect(await snapshotOf(id), id).to.equal(snapshotId);
       }

@@ -9,7 +9,7 @@ import { INHERITED, ROOT } from '../support/command.ts';
 import { change } from '../support/altered-snapshot.ts';
 import { byDepth } from '../support/depth.ts';
 import { reseal } from '../support/digests.ts';
-import { build, writeImport } from '../support/import-folder.ts';
+import { buildFile } from '../support/import-folder.ts';
 import { SMALL_IMPORT } from '../support/small-import.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 import { DatabasePages, PAGE_SIZE } from './database-pages.ts';
@@ -147,8 +147,7 @@ describe(`Pages of a hostile snapshot, read by the loader thread of another proc
   let ended: Promise<unknown[]>;
 
   before(async () => {
-    writeImport(inFolder('import'), SMALL_IMPORT);
-    await build(inFolder('import'), inFolder('sound.sqlite'));
+    await buildFile(SMALL_IMPORT, inFolder('sound.sqlite'));
     setPageSize(inFolder('sound.sqlite'), PAGE_SIZE);
     loader = fork(join(ROOT, 'test/resilience/load-each.ts'), { env: INHERITED });
     ended = once(loader, 'exit');

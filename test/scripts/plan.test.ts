@@ -5,7 +5,7 @@ import { bytesInUse, memoryNeed, storedBytes } from '../../src/snapshot/admissio
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { sectionsOf } from '../../src/store/organization-image.ts';
 import { alteredCopy, asOrganization } from '../support/altered-snapshot.ts';
-import { build, writeImport } from '../support/import-folder.ts';
+import { buildFile } from '../support/import-folder.ts';
 import { shuffled } from '../support/random.ts';
 import { readSnapshot } from '../support/read-snapshot.ts';
 import { inOrganization, minimalTicket, times } from '../support/records.ts';
@@ -38,8 +38,7 @@ describe('npm run snapshot -- plan', () => {
   async function make(n: number, tickets: number): Promise<void> {
     const built = folder(`built-${tickets}`);
     const records = times(tickets, (i) => inOrganization('north')(minimalTicket(`tkt_${i}`)));
-    writeImport(`${built}-import`, { ...smallImport(['north']), tickets: records });
-    await build(`${built}-import`, built);
+    await buildFile({ ...smallImport(['north']), tickets: records }, built);
     alteredCopy(built, file(n), asOrganization(`org-${n}`));
   }
 

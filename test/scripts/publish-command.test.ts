@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { build, writeImport } from '../support/import-folder.ts';
+import { build, buildFile } from '../support/import-folder.ts';
 import { SMALL_IMPORT } from '../support/small-import.ts';
 import { appearance, LARGE_IMPORT, SnapshotCommand } from './snapshot-command.ts';
 
@@ -42,8 +42,7 @@ describe('npm run snapshot -- publish', () => {
   });
 
   it('gives the reason for a refusal in one line, and publishes nothing', async () => {
-    writeImport(folder('less'), { ...SMALL_IMPORT, tickets: SMALL_IMPORT.tickets.slice(40) });
-    await build(folder('less'), folder('less.sqlite'));
+    await buildFile({ ...SMALL_IMPORT, tickets: SMALL_IMPORT.tickets.slice(40) }, folder('less.sqlite'));
     await command.outputOf('publish @good.sqlite', environment());
     const bytes = readFileSync(published());
     expect(await command.refusalOf('publish @less.sqlite --as good', environment())).to.equal(
@@ -84,8 +83,7 @@ describe('npm run snapshot -- publish', () => {
   });
 
   it('leaves no file behind on SIGTERM, and the previous file unchanged', async () => {
-    writeImport(folder('large'), LARGE_IMPORT);
-    await build(folder('large'), folder('large.sqlite'));
+    await buildFile(LARGE_IMPORT, folder('large.sqlite'));
     writeFileSync(published(), 'previous file');
     const publishing = command.start('publish @large.sqlite --as good', environment());
     await appearance(folder('output'), '.');

@@ -54,6 +54,16 @@ export function build(
   return buildSnapshot({ input, output, skipInvalid: false, producedAt: PRODUCED_AT, ...options });
 }
 
+/** Builds a snapshot file of an import, whose folder is beside the file. */
+export function buildFile(
+  files: Files,
+  output: string,
+  options: Partial<BuildOptions> = {},
+): Promise<BuildReport> {
+  writeImport(`${output}-import`, files);
+  return build(`${output}-import`, output, options);
+}
+
 export interface Built {
   /** The path of the snapshot. */
   readonly file: string;

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { PREVIEW, VERSION_HEADER } from '../../src/contract/releases.ts';
 import { alteredCopy, asSnapshot, producedAtOf, snapshotIdOf } from './altered-snapshot.ts';
 import { RUN_TABLES } from './digests.ts';
-import { build, type Import, type ImportRecord, writeImport } from './import-folder.ts';
+import { buildFile, type Import, type ImportRecord } from './import-folder.ts';
 import { type Answer, type Environment, newCredential, ReplicaUnderTest } from './replica-under-test.ts';
 import { smallImport } from './small-import.ts';
 import { folderForAll, folderForEach, type InFolder } from './temporary-folder.ts';
@@ -136,10 +136,7 @@ function markedReplica(
 ): MarkedReplica {
   const inSource = folderForAll();
   const replica = new MarkedReplica(inFolder, inSource);
-  before(async () => {
-    writeImport(inSource('import'), files);
-    await build(inSource('import'), inSource('built'));
-  });
+  before(() => buildFile(files, inSource('built')));
   start(() => {
     replica.prepare();
   });

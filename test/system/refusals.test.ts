@@ -15,7 +15,7 @@ import {
 import { alterRuns, keepFirst, replaceInRecords, type RunContent } from '../support/alter-runs.ts';
 import { run } from '../support/command.ts';
 import { type Collection, reseal, restamp } from '../support/digests.ts';
-import { build, writeImport } from '../support/import-folder.ts';
+import { buildFile } from '../support/import-folder.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { SMALL_IMPORT, smallImport } from '../support/small-import.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
@@ -121,10 +121,8 @@ describe('A file in the snapshot folder', () => {
 
   before(async () => {
     mkdirSync(inFolder('snapshots'));
-    writeImport(inFolder('pair'), SMALL_IMPORT);
-    writeImport(inFolder('single'), smallImport(['north']));
-    await build(inFolder('pair'), inFolder('pair.sqlite'));
-    await build(inFolder('single'), inFolder('single.sqlite'));
+    await buildFile(SMALL_IMPORT, inFolder('pair.sqlite'));
+    await buildFile(smallImport(['north']), inFolder('single.sqlite'));
     alteredCopy(inFolder('pair.sqlite'), inSnapshots('pair'), asSnapshot(FIRST));
     for (const reason of EACH_BAD) publish(drafted(reason, FIRST), reason);
     renameSync(drafted('outside', FIRST), inFolder('outside.sqlite'));

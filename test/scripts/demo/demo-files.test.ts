@@ -16,7 +16,7 @@ import { parseCredential } from '../../../src/keys/credential.ts';
 import { KeysFile, readKeyRing } from '../../../src/keys/keys-file.ts';
 import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { runHere } from '../../support/command.ts';
-import { build, writeImport } from '../../support/import-folder.ts';
+import { buildFile } from '../../support/import-folder.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 import { folderForAll, folderForEach } from '../../support/temporary-folder.ts';
 
@@ -58,10 +58,7 @@ describe('The snapshot of the demo', () => {
   const prepare = (own = 'data/demo/snapshots', folder = inFolder('')) =>
     captured(() => new DemoSample(folder, own, makeSnapshot).prepare());
 
-  before(async () => {
-    writeImport(source('import'), SMALL_IMPORT);
-    await build(source('import'), source('sample.sqlite'));
-  });
+  before(() => buildFile(SMALL_IMPORT, source('sample.sqlite')));
 
   for (const [fault, damage] of Object.entries(DAMAGES)) {
     it(`is replaced if it ${fault}, but only where the demo created it`, async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { diffSnapshots } from '../../../scripts/diff/diff-snapshots.ts';
 import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
-import { build, writeImport } from '../../support/import-folder.ts';
+import { buildFile } from '../../support/import-folder.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 import { SnapshotCommand } from '../snapshot-command.ts';
 
@@ -10,15 +10,12 @@ describe('npm run snapshot -- diff', () => {
   const earlier = () => command.folder('good.sqlite');
   const later = () => command.folder('later.sqlite');
 
-  before(async () => {
-    writeImport(command.folder('later'), {
-      ...SMALL_IMPORT,
-      organizations: [...SMALL_IMPORT.organizations, { organizationId: 'east' }],
-      tickets: SMALL_IMPORT.tickets.map((ticket, i) =>
-        ticket['organizationId'] === 'south' && i % 2 === 0 ? { ...ticket, ticketId: `new "${i}"` } : ticket,
-      ),
-    });
-    await build(command.folder('later'), later());
+  before(() => {
+    const organizations = [...SMALL_IMPORT.organizations, { organizationId: 'east' }];
+    const tickets = SMALL_IMPORT.tickets.map((ticket, i) =>
+      ticket['organizationId'] === 'south' && i % 2 === 0 ? { ...ticket, ticketId: `new "${i}"` } : ticket,
+    );
+    return buildFile({ ...SMALL_IMPORT, organizations, tickets }, later());
   });
 
   it('prints the changed organizations, their counts, and the first ids of each kind', async () => {

@@ -6,8 +6,8 @@ import { loadSnapshot } from '../../../src/snapshot/load/load-snapshot.ts';
 import { inspectSnapshot, type OnProgress } from '../../../src/snapshot/load/read-snapshot.ts';
 import { type SnapshotImage, byList } from '../../../src/store/organization-image.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
-import { inOrganization, minimalEvent, minimalSession } from '../../support/records.ts';
-import { build, writeImport } from '../../support/import-folder.ts';
+import { recordsIn } from '../../support/records.ts';
+import { buildFile } from '../../support/import-folder.ts';
 import { refusalOf } from '../../support/refusal.ts';
 import { SoundSnapshot } from '../../support/sound-snapshot.ts';
 
@@ -40,14 +40,10 @@ describe('The loader', () => {
       name: '',
     }));
     const ids = organizations.map(({ organizationId }) => organizationId);
-    const folder = inFolder('many');
-    writeImport(folder, {
-      organizations,
-      events: ids.map((id) => inOrganization(id)(minimalEvent('evt'))),
-      sessions: ids.map((id) => inOrganization(id)(minimalSession('ses', 'evt'))),
-    });
+    const events = ids.map((id) => recordsIn(id).event('evt'));
+    const sessions = ids.map((id) => recordsIn(id).session('ses', 'evt'));
     const path = inFolder('many.sqlite');
-    await build(folder, path);
+    await buildFile({ organizations, events, sessions }, path);
     const loaded = await loadSnapshot(path);
     expect(loaded.organizations.map(({ organizationId }) => organizationId)).to.deep.equal(ids);
     for (const { lists } of loaded.organizations) {
