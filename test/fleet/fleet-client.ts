@@ -20,13 +20,10 @@ interface ClientOptions {
 export class FleetClient {
   /** Requests of `persist` that were sent again after a broken connection, and after `Retry-After`. */
   readonly repeats = { broken: 0, later: 0 };
-  readonly #options: ClientOptions;
   readonly #tls;
   readonly #agent: Agent;
 
-  constructor(options: ClientOptions) {
-    this.#options = options;
-    const { host: servername, certificate: ca, address: localAddress, port } = options;
+  constructor({ host: servername, certificate: ca, address: localAddress, port }: ClientOptions) {
     this.#tls = { host: '127.0.0.1', servername, ca, localAddress, port };
     this.#agent = new Agent({ ...this.#tls, keepAlive: true, maxSockets: 20 });
   }
@@ -48,7 +45,7 @@ export class FleetClient {
       ...this.#tls,
       agent,
       path: path.replace(/^https:\/\/[^/]+/, ''),
-      headers: { Host: this.#options.host, ...authorization(credential), ...headers },
+      headers: { Host: this.#tls.servername, ...authorization(credential), ...headers },
     });
     // Also of a response that breaks off, whose reader sees it.
     sent.on('error', () => undefined).end();
@@ -81,7 +78,7 @@ export class FleetClient {
     const socket = connectTls({ ...this.#tls, ALPNProtocols: ['h2', 'http/1.1'] });
     await once(socket, 'secureConnect');
     if (socket.alpnProtocol === 'h2')
-      return connectHttp2(`https://${this.#options.host}`, { createConnection: () => socket });
+      return connectHttp2(`https://${this.#tls.servername}`, { createConnection: () => socket });
     socket.destroy();
     return undefined;
   }
