@@ -117,9 +117,7 @@ describe('The explorer with data as the import permits it', () => {
     start = `http://127.0.0.1:${replica.port}/explorer#key=${credential}`;
   });
 
-  after(async () => {
-    await replica?.end();
-  });
+  after(() => replica?.end());
 
   const tours: Readonly<Record<string, readonly string[]>> = {
     'all lists': ['#/events', '#/tickets', '#/orders', '#/offers'],

@@ -305,23 +305,20 @@ describe('Distribution', () => {
       execFileSync('sh', ['-c', command], { env: { ...process.env, ...far, STORE: 'far:foyer' } });
     mkdirSync(inFolder('far'));
     const options = ['--addr', `127.0.0.1:${port}`, '--config', '/dev/null'];
-    const server = spawn('rclone', ['serve', 'webdav', inFolder('far'), ...options], { stdio: 'ignore' });
-    try {
-      const isUp = () => fetch(url, { method: 'OPTIONS' }).catch(() => undefined);
-      await eventually(async () => (await isUp()) !== undefined);
-      useStore('far:foyer', far);
-      await begin();
-      rmSync(inFolder(`far/foyer/main/${built[1].id}.sqlite.zst`));
-      await pull(1);
-      shell(`echo ${built[0].id} | rclone rcat $STORE/main/pin`);
-      await pull(0);
-      await push(2);
-      shell('rclone deletefile $STORE/main/pin');
-      await pull(2);
-    } finally {
-      server.kill();
-      await once(server, 'exit');
-    }
+    using server = spawn('rclone', ['serve', 'webdav', inFolder('far'), ...options], { stdio: 'ignore' });
+    const isUp = () => fetch(url, { method: 'OPTIONS' }).catch(() => undefined);
+    await eventually(async () => (await isUp()) !== undefined);
+    useStore('far:foyer', far);
+    await begin();
+    rmSync(inFolder(`far/foyer/main/${built[1].id}.sqlite.zst`));
+    await pull(1);
+    shell(`echo ${built[0].id} | rclone rcat $STORE/main/pin`);
+    await pull(0);
+    await push(2);
+    shell('rclone deletefile $STORE/main/pin');
+    await pull(2);
+    server.kill();
+    await once(server, 'exit');
     await failToPull(2, /connection refused/);
   });
 

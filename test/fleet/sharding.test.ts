@@ -56,9 +56,7 @@ for (const program of ['nginx', 'haproxy'] satisfies readonly ProxyProgram[]) {
       await loadMap();
     });
 
-    after(async () => {
-      await fleet[Symbol.asyncDispose]();
-    });
+    after(() => fleet[Symbol.asyncDispose]());
 
     async function command(line: readonly string[], environment = {}): Promise<void> {
       const { code, stderr } = await runHere(main, line, environment);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits until a condition holds. */
-export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await delay(1);
+/** Waits until a condition holds. Looks again after a pause. */
+export async function eventually(condition: () => boolean | Promise<boolean>, pauseMs = 1): Promise<void> {
+  while (!(await condition())) await delay(pauseMs);
 }

@@ -24,9 +24,7 @@ export function givenSite(environment: Readonly<Record<string, string>> = {}): {
     await replica.waitForLog({ msg: 'snapshot live' });
     site = { replica, inFolder, credential };
   });
-  after(async () => {
-    await site?.replica.end();
-  });
+  after(() => site?.replica.end());
   return {
     get site() {
       if (site === undefined) throw new Error('not started yet');

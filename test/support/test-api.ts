@@ -229,9 +229,7 @@ export function givenApi(overrides?: () => Overrides): { readonly api: TestApi }
   before(async () => {
     api = await TestApi.start(overrides?.());
   });
-  after(async () => {
-    await api?.stop();
-  });
+  after(() => api?.stop());
   return {
     get api() {
       if (api === undefined) throw new Error('not started yet');

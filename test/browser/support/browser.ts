@@ -18,9 +18,7 @@ export function givenBrowser() {
   before(async () => {
     browser = await launchChromium();
   });
-  after(async () => {
-    await browser?.close();
-  });
+  after(() => browser?.close());
   return {
     /** Opens a URL in a context of its own, and closes it after `use`. Fails on faults of the page. */
     async visit<T>(

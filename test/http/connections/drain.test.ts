@@ -19,6 +19,7 @@ import {
 } from '../../../src/http/connections/drain.ts';
 import { eventually } from '../../support/eventually.ts';
 import { RawClient } from '../../support/raw-client.ts';
+import { close } from '../../support/serve.ts';
 import { serverDependencies } from '../../support/test-api.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -47,12 +48,9 @@ describe('The drain of a server', () => {
     await start();
   });
 
-  afterEach(() => {
+  afterEach(async () => {
     for (const { socket } of clients) socket.destroy();
-    for (const server of servers) {
-      server.closeAllConnections();
-      server.close();
-    }
+    await Promise.all(servers.map(close));
   });
 
   /** Starts the server of the following steps. */
