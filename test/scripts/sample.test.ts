@@ -1,12 +1,13 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { main } from '../../scripts/sample.ts';
-import { type Ended, run, runHere } from '../support/command.ts';
+import { run, runHere } from '../support/command.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 import { FILES } from './sample/sample-folder.ts';
 
 describe('npm run sample', () => {
   const inFolder = folderForAll();
+  const sample = (...parameters: string[]) => runHere(main, parameters);
 
   it('writes the folder and reports its counts on standard output', async () => {
     const output = inFolder('new');
@@ -60,7 +61,3 @@ describe('npm run sample', () => {
     });
   }
 });
-
-function sample(...parameters: string[]): Promise<Omit<Ended, 'signal'>> {
-  return runHere(main, parameters);
-}

@@ -6,7 +6,7 @@ import { loadSnapshot } from '../../../src/snapshot/load/load-snapshot.ts';
 import { inspectSnapshot, type OnProgress } from '../../../src/snapshot/load/read-snapshot.ts';
 import { type SnapshotImage, byList } from '../../../src/store/organization-image.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
-import { recordsIn } from '../../support/records.ts';
+import { recordsIn, times } from '../../support/records.ts';
 import { buildFile } from '../../support/import-folder.ts';
 import { refusalOf } from '../../support/refusal.ts';
 import { SoundSnapshot } from '../../support/sound-snapshot.ts';
@@ -35,11 +35,8 @@ describe('The loader', () => {
   });
 
   it('loads thousands of organizations', async () => {
-    const organizations = Array.from({ length: 2000 }, (_, i) => ({
-      organizationId: `org-${String(i).padStart(4, '0')}`,
-      name: '',
-    }));
-    const ids = organizations.map(({ organizationId }) => organizationId);
+    const ids = times(2000, (i) => `org-${String(i).padStart(4, '0')}`);
+    const organizations = ids.map((organizationId) => ({ organizationId, name: '' }));
     const events = ids.map((id) => recordsIn(id).event('evt'));
     const sessions = ids.map((id) => recordsIn(id).session('ses', 'evt'));
     const path = inFolder('many.sqlite');
