@@ -87,7 +87,7 @@ describe('The units of deploy/systemd', () => {
     await build('data/sample', inFolder('next.sqlite'));
     const publish = ['scripts/snapshot.ts', 'publish', inFolder('next.sqlite'), '--as', 'sample'];
     const env = { ...INHERITED, SNAPSHOT_DIR: inFolder('snapshots') };
-    execFileSync(process.execPath, publish, { cwd: ROOT, env });
+    execFileSync(process.execPath, publish, { cwd: ROOT, env, stdio: 'pipe' });
     await replica.waitForLog({ msg: 'snapshot live' }, lines);
 
     const { pid } = await replica.waitForLog({ msg: 'listening' });
