@@ -13,6 +13,7 @@ import {
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { freePort } from '../../scripts/bench/servers/proxy.ts';
+import { PULL_METRICS } from '../../src/admin/prometheus.ts';
 import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
 import { needs } from '../support/components.ts';
 import { eventually } from '../support/eventually.ts';
@@ -228,6 +229,8 @@ describe('Distribution', () => {
     pin(`${built[1].id}\n`);
     await pull(1);
     expect(metrics()).to.include(`foyer_pull_pinned_info{file="main",id="${built[1].id}"} 1\n`);
+    for (const [name, { type, help }] of Object.entries(PULL_METRICS))
+      expect(metrics()).to.include(`# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name}{file="main"`);
     expect(await machine.outputOf('pull --inspect')).to.equal(
       `main followed ${built[1].id} 2026-01-02T00:00:00.000Z\n` +
         `main pointer ${built[2].id} 2026-01-03T00:00:00.000Z\nmain pin ${built[1].id}\n`,
