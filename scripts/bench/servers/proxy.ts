@@ -106,6 +106,12 @@ export class Proxy implements AsyncDisposable {
     while (childrenOf(pid).some((child) => earlier.has(child))) await delay(POLL_MS);
   }
 
+  /** Returns the processor time of its processes, in milliseconds. */
+  processorMs(): number {
+    const { pid } = this.#process;
+    return [String(pid), ...childrenOf(pid)].reduce((sum, one) => sum + processorMsOf(one), 0);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const exited = once(this.#process, 'exit');
@@ -142,6 +148,13 @@ export class Proxy implements AsyncDisposable {
 
 function childrenOf(pid: number | undefined): string[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+}
+
+function processorMsOf(pid: string): number {
+  // From the third field on: the second, in brackets, may contain spaces. Times are in hundredths of a second.
+  const [, fields] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(/\) (?!.*\) )/);
+  const [user, system] = fields.split(' ').slice(11).map(Number);
+  return (user + system) * 10;
 }
 
 /** Returns the block of a shard: that of the first one, with a line for each replica. */
