@@ -26,9 +26,15 @@ wrong_usage() {
 
 # Checks that variables are set, and that folders exist.
 require() { # VARIABLE…
+  local folder
   for variable; do
     [[ -n ${!variable-} ]] || wrong_usage "$variable is not set"
-    [[ $variable != *_DIR || -d ${!variable} ]] || wrong_usage "$variable is ${!variable}: no such folder"
+    folder=${!variable}
+    [[ $variable != *_FILE ]] || folder=$(dirname "$folder")
+    [[ $variable == STORE || -d $folder ]] || wrong_usage "$variable is ${!variable}: no such folder"
+    # Files of another user, such as root, would stop all later runs.
+    [[ $variable != STATE_DIR || -O $folder || ${command-} == inspect ]] ||
+      wrong_usage "STATE_DIR is $folder: run as its owner, $(stat -c %U "$folder")"
   done
 }
 
