@@ -12,7 +12,7 @@ export RCLONE_LOG_LEVEL=${RCLONE_LOG_LEVEL:-ERROR}
 export RCLONE_RETRIES=${RCLONE_RETRIES:-1} RCLONE_CONTIMEOUT=${RCLONE_CONTIMEOUT:-10s} # The timer tries again.
 exec 3>&1
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+root=$(CDPATH='' cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 node=$root/node_modules/.bin/node
 [[ -x $node ]] || node=node
 if [[ ${1-} == --help ]]; then
@@ -40,7 +40,8 @@ require() { # VARIABLE…
 
 # Sets the folders of a name, in the store and on this machine.
 select_name() { # NAME
-  [[ $1 =~ ^[A-Za-z0-9_][A-Za-z0-9._-]*$ ]] || wrong_usage "\"$1\" is not a name of letters, digits, '.', '_' and '-'"
+  [[ $1 =~ ^[A-Za-z0-9_][A-Za-z0-9._-]*$ && $1 != *.sqlite ]] ||
+    wrong_usage "\"$1\" is not a name of letters, digits, '.', '_' and '-', without .sqlite"
   name=$1 remote=$STORE/$1 state=$STATE_DIR/${0##*/}/$1
 }
 
@@ -70,8 +71,9 @@ fail() { # REASON
 
 # Copies the pointer and the pin to the folder `store`, those that there are.
 read_store() {
-  rm -rf "$state/store"
-  mkdir "$state/store" && rclone copy --include '/{pointer,pin}' "$remote" "$state/store"
+  rm -rf "$state/store.new"
+  mkdir "$state/store.new" && rclone copy --include '/{pointer,pin}' "$remote" "$state/store.new" &&
+    rm -rf "$state/store" && mv -T "$state/store.new" "$state/store"
 }
 
 digest() { b2sum -l 256 | cut -d ' ' -f 1; }

@@ -29,6 +29,10 @@ describe(`In random histories of ${STEPS} steps with damage and kills`, () => {
     return /^id (.*)$/m.exec(readFileSync(`${folder()}pointer`, 'utf8'))?.[1];
   }
 
+  /** Returns the ids of the snapshots to return to. */
+  const kept = () =>
+    /(?<=^keeps ).*$/m.exec(readFileSync(`${folder()}pointer`, 'utf8'))?.[0].split(' ') ?? [];
+
   /** Ends a run at a random time, or not. Expects a failure to be one line. */
   async function finish(run: ReturnType<Machine['start']>, lifeMs?: number): Promise<number | null> {
     const timer = lifeMs === undefined ? undefined : setTimeout(run.kill, lifeMs);
@@ -43,8 +47,10 @@ describe(`In random histories of ${STEPS} steps with damage and kills`, () => {
       const random = new Random(seed);
       rmSync(folder(), { recursive: true });
       const at = (name: string) => new Machine(inFolder(`${name}-${seed}`), inFolder('store'), { KEEP: '3' });
-      const [builder, ...machines] = ['builder', 'one', 'two'].map(at);
-      const push = (n: number) => builder.start(`push ${built[n].file} --as main --rollback --allow-shrink`);
+      const builders = ['day', 'night'].map(at);
+      const machines = ['one', 'two'].map(at);
+      const push = (n: number) =>
+        random.pick(builders).start(`push ${built[n].file} --as main --rollback --allow-shrink`);
       expect(await finish(push(0))).to.equal(0);
 
       const pullsSoundly = async (machine: Machine) => {
@@ -67,7 +73,7 @@ describe(`In random histories of ${STEPS} steps with damage and kills`, () => {
       for (let step = 0; step < STEPS; step++) {
         const machine = random.pick(machines);
         const lifeMs = random.chance(0.5) ? random.below(MAX_LIFE_MS) : undefined;
-        const action = random.pick([...FREQUENT, ...FREQUENT, 'pin', 'unpin'] as const);
+        const action = random.pick([...FREQUENT, ...FREQUENT, 'pin', 'unpin', 'lose the pointer'] as const);
         if (action === 'push') {
           const code = await finish(push(random.below(built.length)), lifeMs);
           if (lifeMs === undefined) expect(code).to.equal(0);
@@ -75,11 +81,17 @@ describe(`In random histories of ${STEPS} steps with damage and kills`, () => {
         else if (action === 'pull') await pullsSoundly(machine);
         else if (action === 'damage') await damageAndPull(machine);
         else if (action === 'unpin') rmSync(`${folder()}pin`, { force: true });
+        else if (action === 'pin') writeFileSync(`${folder()}pin`, random.pick(kept()));
         else {
-          const [, kept = ''] = /^keeps (.*)$/m.exec(readFileSync(`${folder()}pointer`, 'utf8')) ?? [];
-          writeFileSync(`${folder()}pin`, random.pick(kept.split(' ')));
+          rmSync(`${folder()}pointer`);
+          expect(await finish(push(random.below(built.length)))).to.equal(0);
         }
+        for (const id of kept()) expect(readdirSync(folder())).to.include(`${id}.sqlite.zst`);
         for (const one of machines) one.publishedOf(built);
+        for (const one of [...builders, ...machines]) {
+          const files = readdirSync(one.inFolder('state'), { recursive: true, encoding: 'utf8' });
+          expect(files.filter((name) => name.endsWith('.sqlite')).length).to.be.at.most(2);
+        }
       }
       for (const machine of machines) await pullsSoundly(machine);
     });

@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chownSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -147,6 +148,29 @@ describe('Distribution', () => {
     expect(await builder.failureOf(`push ${built[1].file} --as main`)).to.include('--rollback');
   });
 
+  it('pushes without a patch if memory is short', async () => {
+    await push(0);
+    const short = 'case "$*" in *--patch-from*) kill -KILL $$ ;; esac';
+    const { code, stderr } = await builder.start(`push ${built[1].file} --as main`, short).ended;
+    expect(code, stderr).to.equal(0);
+    expect(existsSync(patch(0, 1))).to.equal(false);
+    await pull(1);
+  });
+
+  it('begins anew without a pointer, though the file before it is damaged, and keeps what the store has', async () => {
+    for (const n of [0, 1]) await push(n);
+    writeFileSync(whole(1), 'damaged');
+    const other = new Machine(inFolder('all/other'), inFolder('all/store'));
+    const line = `push ${built[2].file} --as main`;
+    expect(await other.failureOf(line)).to.match(/is cut or altered; nothing was pushed\n$/);
+    rmSync(inStore('pointer'));
+    await other.outputOf(line, /is cut or altered\n$/);
+    expect(readFileSync(inStore('pointer'), 'utf8')).to.include(
+      `\nkeeps ${[2, 1, 0].map((n) => built[n].id).join(' ')}\n`,
+    );
+    await pull(2);
+  });
+
   it('lets a push begin anew after one that was killed before any of its commands', async () => {
     const restore = await begin();
     for (let n = 1, isKilled = true; isKilled; n++) {
@@ -231,10 +255,13 @@ describe('Distribution', () => {
     expect(metrics()).to.include(`foyer_pull_pinned_info{file="main",id="${built[1].id}"} 1\n`);
     for (const [name, { type, help }] of Object.entries(PULL_METRICS))
       expect(metrics()).to.include(`# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name}{file="main"`);
+    const state = () => readdirSync(machine.inFolder('state'), { recursive: true });
+    const before = state();
     expect(await machine.outputOf('pull --inspect')).to.equal(
       `main followed ${built[1].id} 2026-01-02T00:00:00.000Z\n` +
         `main pointer ${built[2].id} 2026-01-03T00:00:00.000Z\nmain pin ${built[1].id}\n`,
     );
+    expect(state()).to.deep.equal(before);
     for (const text of ['yesterday', built[0].id.replace(/^./, 'x'), '../main', '']) {
       pin(text);
       await failToPull(1, /the pin is /);
@@ -281,6 +308,9 @@ describe('Distribution', () => {
   });
 
   it('names a missing or wrong variable or argument in one line', async () => {
+    const foreign = process.getuid?.() === 0 ? inFolder('foreign') : '/';
+    if (foreign !== '/') mkdirSync(foreign);
+    if (foreign !== '/') chownSync(foreign, 65_534, 65_534);
     for (const [line, environment, message] of [
       ['push x.sqlite', { STORE: '' }, 'STORE is not set'],
       ['pull', { STATE_DIR: '/absent' }, 'STATE_DIR is /absent: no such folder'],
@@ -289,14 +319,17 @@ describe('Distribution', () => {
       ['push x.sqlite', { KEEP: '0' }, 'KEEP is "0": it must be a whole number from 1'],
       ['push x.sqlite --force', {}, '--force is not an option'],
       ['push x.sqlite --as keys', {}, 'give a snapshot file, and a name that is not keys'],
-      ['pull --key', {}, `"--key" is not a name of letters, digits, '.', '_' and '-'`],
+      ['push x/keys.sqlite', {}, 'give a snapshot file, and a name that is not keys'],
+      ['pull main keys', {}, 'keys are pulled by --keys'],
+      ['pull --keys', { KEYS_FILE: '/absent/keys' }, 'KEYS_FILE is /absent/keys: no such folder'],
+      ['pull --key', {}, `"--key" is not a name of letters, digits, '.', '_' and '-', without .sqlite`],
+      ['pull', { STATE_DIR: foreign }, /^pull: STATE_DIR is .*: run as its owner, \w+;/],
     ] as const) {
       const program = line.slice(0, 4);
       const { code, stderr } = await machine.start(line, '', environment).ended;
-      expect({ code, stderr }).to.deep.equal({
-        code: 2,
-        stderr: `${program}: ${message}; see ${program} --help\n`,
-      });
+      expect(code, stderr).to.equal(2);
+      if (typeof message !== 'string') expect(stderr).to.match(message);
+      else expect(stderr).to.equal(`${program}: ${message}; see ${program} --help\n`);
     }
   });
 
@@ -320,6 +353,13 @@ describe('Distribution', () => {
     await push(2);
     shell('rclone deletefile $STORE/main/pin');
     await pull(2);
+    // The store knows no digests of its files.
+    const file = inFolder(`far/foyer/main/${built[2].id}.sqlite.zst`);
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.toReversed());
+    shell('rclone deletefile $STORE/main/pointer');
+    await push(2);
+    expect(readFileSync(file)).to.deep.equal(bytes);
     server.kill();
     await once(server, 'exit');
     await failToPull(2, /connection refused/);
