@@ -129,6 +129,10 @@ function makeCertificate(folder: string): string {
   return certificate;
 }
 
+/** Waits until the proxy sends requests to a replica that was started again. */
+export const receivesRequests = (replica: ReplicaUnderTest): Promise<void> =>
+  eventually(async () => (await replica.metric('foyer_requests_total')) > 0);
+
 /** The tickets of an organization, and a credential of it. */
 interface Walked {
   readonly credential: string;

@@ -12,7 +12,7 @@ import { inOrganization, minimalTicket, times } from '../support/records.ts';
 import { type Answer, newCredential } from '../support/replica-under-test.ts';
 import { smallImport } from '../support/small-import.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
-import { Fleet, HOST, type Member, whileWalking } from './fleet.ts';
+import { Fleet, HOST, type Member, receivesRequests, whileWalking } from './fleet.ts';
 import { type FleetClient, getByHttp2 } from './fleet-client.ts';
 
 const REPLICAS = 3;
@@ -148,10 +148,6 @@ for (const { program, hasHttp2, flood, hasChecks } of [
       for (const { headers } of refused) expect(headers).to.include.keys('retry-after', 'ratelimit');
     });
 
-    /** Waits until the proxy sends requests to a replica that was started again. */
-    const receivesRequests = ({ process }: Member) =>
-      eventually(async () => (await process.metric('foyer_requests_total')) > 0);
-
     const walking = (work: Parameters<typeof whileWalking>[2]) =>
       whileWalking(
         fleet,
@@ -167,7 +163,7 @@ for (const { program, hasHttp2, flood, hasChecks } of [
         await member.end('SIGKILL');
         await walks(60);
         await member.start();
-        await receivesRequests(member);
+        await receivesRequests(member.process);
         await walks(30);
       });
       await eventually(async () => JSON.stringify([...(await routes())]) === JSON.stringify([...home]));
@@ -180,7 +176,7 @@ for (const { program, hasHttp2, flood, hasChecks } of [
           await member.end('SIGTERM');
           await walks(10);
           await member.start();
-          await receivesRequests(member);
+          await receivesRequests(member.process);
         }
       });
       expect(repeats).to.have.property('broken', 0);
