@@ -9,7 +9,7 @@ import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { needs } from '../support/components.ts';
 import { byDepth } from '../support/depth.ts';
 import { eventually } from '../support/eventually.ts';
-import { build, PRODUCED_AT, writeImport } from '../support/import-folder.ts';
+import { buildFile, PRODUCED_AT } from '../support/import-folder.ts';
 import { inOrganization, minimalTicket, times } from '../support/records.ts';
 import { newCredential } from '../support/replica-under-test.ts';
 import { folderForAll, type InFolder } from '../support/temporary-folder.ts';
@@ -55,9 +55,9 @@ async function buildSnapshots(inFolder: InFolder): Promise<void> {
       ).map(inOrganization(id)),
     );
     const organizations = ORGANIZATIONS.map((organizationId) => ({ organizationId }));
-    writeImport(inFolder('import'), { organizations, tickets });
     const previous = n === 0 ? undefined : inFolder(snapshotName(n - 1));
-    await build(inFolder('import'), inFolder(snapshotName(n)), { producedAt: timeOf(n), previous });
+    const options = { producedAt: timeOf(n), previous };
+    await buildFile({ organizations, tickets }, inFolder(snapshotName(n)), options);
   }
 }
 
@@ -295,7 +295,7 @@ describe(`A fleet over ${SWAPS} swaps (seed ${SEED})`, function () {
       /** Lets each machine pull at a moment of its own. */
       async function pullAll(): Promise<void> {
         const pulls = fleet.members.map(async (member) => {
-          await delay(run.random.below(1000));
+          await delay(run.random.below(1500));
           await store.pull(member.id);
         });
         await Promise.all(pulls);

@@ -7,7 +7,7 @@ import { freePort } from '../../scripts/bench/servers/proxy.ts';
 import { alteredCopy, asSnapshot, snapshotIdOf } from '../support/altered-snapshot.ts';
 import { needs } from '../support/components.ts';
 import { eventually } from '../support/eventually.ts';
-import { build, writeImport } from '../support/import-folder.ts';
+import { buildFile } from '../support/import-folder.ts';
 import { inOrganization, minimalTicket, times } from '../support/records.ts';
 import { type Answer, newCredential } from '../support/replica-under-test.ts';
 import { smallImport } from '../support/small-import.ts';
@@ -50,11 +50,8 @@ for (const { program, hasHttp2, flood, hasChecks } of [
       const name = 'x'.repeat(4000);
       const large = times(LARGE_TICKETS, (i) => minimalTicket(`tkt_${i}`, { offerName: name }));
       const ofOthers = tickets.filter(({ organizationId }) => organizationId !== LARGE);
-      writeImport(inFolder('import'), {
-        ...others,
-        tickets: [...ofOthers, ...large.map(inOrganization(LARGE))],
-      });
-      await build(inFolder('import'), inFolder('built'));
+      const all = [...ofOthers, ...large.map(inOrganization(LARGE))];
+      await buildFile({ ...others, tickets: all }, inFolder('built'));
       for (const id of [...ORGANIZATIONS, LARGE]) credentials.set(id, newCredential(inFolder, id));
       otherKey = newCredential(inFolder, ORGANIZATIONS[0]);
       fleet = await Fleet.start({

@@ -95,5 +95,6 @@ describe('A fleet whose next version reads another format of snapshot files', ()
       }
     });
     expect(repeats).to.deep.equal({ broken: 0, later: 0 });
+    expect(upgraded.every(({ isRunning }) => isRunning)).to.equal(true);
   });
 });
