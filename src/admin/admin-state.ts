@@ -21,7 +21,7 @@ export interface AdminDependencies {
   readonly admission: Pick<Admission, 'retainableBytes'>;
   readonly history: LoadHistory;
   readonly requestHistory: Pick<RequestHistory, 'intervals'>;
-  readonly snapshots: Readonly<Pick<SnapshotWatcher, 'complaint'>>;
+  readonly snapshots: Readonly<Pick<SnapshotWatcher, 'complaint' | 'hasTriedAll'>>;
   readonly keys: Readonly<Pick<KeysWatcher, 'current' | 'complaint' | 'warning'>>;
   readonly workers: Readonly<
     Pick<
@@ -72,17 +72,20 @@ export function validKeysWithoutData({ keys, stores, clock }: AdminDependencies)
 /**
  * Returns the reasons why the process is not ready, each with a remedy.
  *
- * A ready process is not stopping. It has a listening worker, keys and data, and no live snapshot above the age limit.
+ * A ready process is not stopping. It has a listening worker, keys, data, no file of the start that it has not tried yet,
+ * and no live snapshot above the age limit.
  * The limit holds for each snapshot file, removed ones included: no client of a ready process receives older data.
  * @param after a valid timestamp after which each live snapshot must be produced
  */
 export function reasonsNotReady(dependencies: AdminDependencies, after?: string): string[] {
-  const { config, stores, keys, workers } = dependencies;
+  const { config, stores, keys, snapshots, workers } = dependencies;
   const reasons: string[] = [];
   if (workers.isStopping()) reasons.push('The process is stopping. Send requests to another one.');
   if (!workers.hasListened) reasons.push('The threads that answer requests have not started yet.');
   else if (workers.listening === 0) reasons.push('No worker is listening. See the log.');
   if (stores.live.size === 0) reasons.push(reasonWithoutSnapshot(dependencies));
+  else if (!snapshots.hasTriedAll)
+    reasons.push(`Not all files of the snapshot folder ${config.snapshotDir} are loaded yet.`);
   if (keys.current === undefined) {
     reasons.push(
       keys.complaint === undefined

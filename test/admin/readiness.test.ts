@@ -49,6 +49,11 @@ describe('Readiness', () => {
     expectReasons(/The snapshot folder snapshots cannot be read: ENOENT/, /no keys file/);
   });
 
+  it('waits until all files of the start were tried', () => {
+    operations.snapshots.hasTriedAll = false;
+    expectReasons(/^Not all files of the snapshot folder snapshots are loaded yet/);
+  });
+
   it('refers to the refused files while no snapshot is live', () => {
     Object.assign(operations, emptyOperations());
     const load = { file: 'bad.sqlite', startedAt: anHourAgo, durationMs: 1 };

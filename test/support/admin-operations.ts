@@ -47,7 +47,7 @@ export function emptyOperations(): Operations {
     admission: { retainableBytes: RETAINABLE_BYTES },
     history: new LoadHistory(),
     requestHistory: { intervals: () => [] },
-    snapshots: { complaint: undefined },
+    snapshots: { complaint: undefined, hasTriedAll: true },
     keys: { current: undefined, complaint: undefined, warning: undefined },
     workers: {
       listening: 1,

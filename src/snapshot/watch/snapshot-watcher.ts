@@ -53,6 +53,8 @@ export class SnapshotWatcher {
   #polling: Promise<void> | undefined;
   /** The reason why the folder cannot be read, or undefined. Each reason is logged once. */
   complaint: string | undefined;
+  /** Whether the files that were in the folder at first were loaded or refused. Files that still change do not count. */
+  hasTriedAll = false;
 
   constructor(dependencies: WatcherDependencies) {
     this.#dependencies = dependencies;
@@ -90,19 +92,22 @@ export class SnapshotWatcher {
   }
 
   async #loadChanges(signal: AbortSignal): Promise<void> {
-    for (;;) {
+    for (let hasWaited = false; ; ) {
       signal.throwIfAborted();
       await this.#folder.listen(() => void this.poll(), signal);
       const { files, removed } = await this.#folder.list();
       for (const file of removed) this.#forget(file);
       const changed = [...files].filter(([file, { version }]) => this.#isDue(file, version));
       const settled = changed.filter(([, seen]) => this.#folder.isSettled(seen));
-      if (changed.length === 0) return;
-      if (settled.length === 0) await setTimeout(this.#folder.settleMs, undefined, { signal });
       for (const [file, { version }] of settled) {
         signal.throwIfAborted();
         await this.#load(file, version);
       }
+      this.hasTriedAll ||= hasWaited || changed.length === 0;
+      if (changed.length === 0) return;
+      if (settled.length > 0) continue;
+      await setTimeout(this.#folder.settleMs, undefined, { signal });
+      hasWaited = true;
     }
   }
 

@@ -1,11 +1,13 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { RefusedSnapshot, TRANSIENT_REASONS } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { LoadHistory } from '../../../src/snapshot/watch/load-history.ts';
 import { SnapshotWatcher } from '../../../src/snapshot/watch/snapshot-watcher.ts';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
 import { emptySnapshot } from '../../support/empty-image.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type ReadableLog, readableLog } from '../../support/readable-log.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
 
@@ -93,6 +95,47 @@ describe('The snapshot watcher', () => {
     await load({ 'a.sqlite': 'one two' });
     expect(loads).to.deep.equal(['a.sqlite', 'a.sqlite']);
     expect(fileOf('two')).to.equal('a.sqlite');
+  });
+
+  describe('has tried all files', () => {
+    const hadTried: boolean[] = [];
+    beforeEach(() => {
+      hadTried.length = 0;
+      onLoad = () => hadTried.push(watcher.hasTriedAll);
+    });
+
+    it('after the last one that was there at the start, refused or not', async () => {
+      publish({ 'a.sqlite': 'one', 'b.sqlite': '' });
+      await delay(2 * SETTLE_MS);
+      publish({ 'c.sqlite': 'three' });
+      await watcher.poll();
+      expect(loads).to.deep.equal(['a.sqlite', 'b.sqlite', 'c.sqlite']);
+      expect(hadTried).to.deep.equal([false, false, false]);
+      expect(watcher.hasTriedAll).to.equal(true);
+      await load({ 'a.sqlite': 'two' });
+      expect(hadTried.at(-1)).to.equal(true);
+    });
+
+    it('without a file that changes on and on', async () => {
+      publish({ 'a.sqlite': 'one', 'b.sqlite': 'two' });
+      const changing = setInterval(() => {
+        writeFileSync(inSnapshots('b.sqlite'), String(performance.now()));
+      }, SETTLE_MS / 5);
+      const polling = watcher.poll();
+      await eventually(() => watcher.hasTriedAll);
+      clearInterval(changing);
+      expect(loads[0]).to.equal('a.sqlite');
+      await polling;
+    });
+
+    it('in an empty folder, but not in one that cannot be read', async () => {
+      rmSync(inFolder('snapshots'), { recursive: true });
+      await watcher.poll();
+      expect(watcher.hasTriedAll).to.equal(false);
+      mkdirSync(inFolder('snapshots'));
+      await watcher.poll();
+      expect(watcher.hasTriedAll).to.equal(true);
+    });
   });
 
   it('ignores files with other names', async () => {
