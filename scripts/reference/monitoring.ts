@@ -40,8 +40,8 @@ export function rulesFile(): string {
   const texts = Object.entries(groups).map(
     ([group, alerts]) => `  - name: ${group}\n    rules:\n${alerts.map(rule).join('')}`,
   );
-  return `# Derived from src/admin/alerts.ts by \`npm run reference\`. The job of the replicas is foyer. Where no machine pulls,
-# remove the group foyer-pull. A runbook is a path in the repository.
+  return `# Derived from src/admin/alerts.ts by \`npm run reference\`. The job of the replicas is foyer. Where no pull has a
+# METRICS_FILE, as in Kubernetes, remove the group foyer-pull. A runbook is a path in the repository.
 groups:
 ${texts.join('')}`;
 }

@@ -27,7 +27,7 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
     expr: `absent(up{job="foyer"}) or up{job="foyer"} == 1 unless on (job, instance) count by (job, instance) (count by (job, instance, __name__) ({job="foyer", __name__=~"${NAMES.join('|')}"})) == ${NAMES.length}`,
     severity: 'critical',
     runbook:
-      'Metrics are absent, so that other alerts do not fire. The job must be named `foyer` and read the admin port, and the rules be those of its version. macOS has no `process_open_fds`.',
+      'Metrics are absent, so that other alerts do not fire. The job must be named `foyer` and read the admin port, and the rules must have the version of the replicas. macOS has no `process_open_fds`.',
   },
   FoyerNotReady: {
     expr: 'foyer_ready == 0',
@@ -43,9 +43,9 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
     runbook: 'The data is older than promised. Check for refusals, then the pull, then the export job.',
   },
   FoyerReplicasDiffer: {
-    expr: 'max by (job, file) (foyer_snapshot_produced_timestamp_seconds) != min by (job, file) (foyer_snapshot_produced_timestamp_seconds)',
+    expr: 'max by (job, file) (foyer_snapshot_produced_timestamp_seconds offset 10m) > min by (job, file) (foyer_snapshot_produced_timestamp_seconds)',
     for: '15m',
-    runbook: 'Replicas serve different snapshots of a file. Find the one that refuses it, or does not pull.',
+    runbook: 'A replica serves a snapshot that another one replaced 10 minutes ago. Find the one that refuses it, or does not pull.',
   },
   FoyerVersionsDiffer: {
     expr: 'count by (job) (count by (job, version, snapshot_format) (foyer_build_info)) > 1',
@@ -68,7 +68,7 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
       'Other users can create keys and restore revoked ones. Remove the write permission of group and others (`chmod go-w`) from the file or its folder, and check `npm run keys -- list`.',
   },
   FoyerKeysWithoutData: {
-    expr: 'foyer_keys_without_data > 0',
+    expr: 'rate(foyer_requests_refused_total{reason="organization-not-loaded"}[10m]) > 0',
     for: '15m',
     runbook:
       'Requests with a key get 429, since no live snapshot holds its organization. `hasData` is false in `/status`. Publish the organization, or if its id is mistyped, replace the key.',
@@ -93,7 +93,7 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
   },
   FoyerFlood: {
     expr: 'rate(foyer_connections_ended_total{reason="pipelining"}[15m]) > 0 or rate(foyer_requests_refused_total{reason="refusals"}[15m]) > 1',
-    runbook: 'A network floods. Block those that the log names (`refused requests without a valid key`).',
+    runbook: 'A network floods. Block those that the log names (`refused requests without a valid key`). The connections of pipelined requests are ended already.',
   },
   FoyerUnsent: {
     expr: 'foyer_unsent_bytes > 100e6 or rate(foyer_connections_ended_total{reason="unsent-bytes"}[15m]) > 0',
@@ -101,7 +101,7 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
   },
   FoyerOpenFiles: {
     expr: 'process_open_fds{job="foyer"} > 0.8 * process_max_fds{job="foyer"}',
-    runbook: 'Nearly as many files are open as may be. Raise the limit (`ulimit -n`, `LimitNOFILE=`).',
+    runbook: 'The open files are near their limit. Raise the limit (`ulimit -n`, `LimitNOFILE=`).',
   },
   FoyerWalksEnd: {
     expr: 'rate(foyer_pinned_requests_total{outcome="gone"}[15m]) > 0',
@@ -140,6 +140,6 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
   FoyerPullPinned: {
     expr: 'count by (job, instance, file) (foyer_pull_pinned_info) > 0',
     for: '1d',
-    runbook: 'A snapshot is pinned for a day. Remove the pin file when newer data may go live.',
+    runbook: 'A snapshot has been pinned for a day. Remove the pin file when newer data may go live.',
   },
 };
