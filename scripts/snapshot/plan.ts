@@ -24,7 +24,7 @@ interface PlannedFile {
   readonly file: string;
   readonly need: ReturnType<typeof memoryNeed>;
   readonly ids: readonly string[];
-  /** Its shard in the earlier map, by its name. */
+  /** The shard in the earlier map of its name, else of one of its organizations. */
   readonly earlier: number | undefined;
 }
 
@@ -57,12 +57,15 @@ function plan(paths: readonly string[], { memory, threads, output, json }: PlanC
   const files = paths.map((file): PlannedFile => {
     const { organizations } = onFile(file, () => inspectSnapshot(file));
     const ids = organizations.map(({ organizationId }) => organizationId);
-    for (const id of ids) {
-      const other = fileOf.get(id);
-      if (other !== undefined) throw new Refused(`${file}: organization ${id} is also in ${other}`, { file });
-      fileOf.set(id, file);
+    const keys = [nameOf(file), ...ids];
+    for (const [i, key] of keys.entries()) {
+      const other = fileOf.get(key);
+      const what = i === 0 ? 'its name' : `organization ${key}`;
+      if (other !== undefined) throw new Refused(`${file}: ${what} is also that of ${other}`, { file });
+      fileOf.set(key, file);
     }
-    return { file, need: memoryNeed(organizations), ids, earlier: earlier.shards.get(basename(file)) };
+    const shard = keys.map((key) => earlier.get(key)).find((found) => found !== undefined);
+    return { file, need: memoryNeed(organizations), ids, earlier: shard };
   });
   const neededBy = (some: readonly PlannedFile[]) =>
     plannedMemory(
@@ -80,15 +83,19 @@ function plan(paths: readonly string[], { memory, threads, output, json }: PlanC
   if (output !== undefined) writeMaps(output, shards);
   const described = shards.map(({ shard, planned }) => {
     const needed = neededBy(planned);
-    const files = planned.map(({ file, need, ids, earlier }) => ({
-      file,
-      dataBytes: need.held,
-      organizations: ids.length,
-      movedFrom: earlier === shard ? null : (earlier ?? null),
-    }));
+    const files = planned.map(({ file, need, ids }) => {
+      const moved = Map.groupBy(ids, (id) => earlier.get(id) ?? shard);
+      moved.delete(shard);
+      return {
+        file,
+        dataBytes: need.held,
+        organizations: ids.length,
+        moved: Array.from(moved, ([fromShard, organizations]) => ({ fromShard, organizations })),
+      };
+    });
     return { shard, neededBytes: needed, leftBytes: memory - needed, files };
   });
-  const missing = earlier.ids.filter((id) => !fileOf.has(id));
+  const missing = [...earlier.keys()].filter((key) => !key.startsWith('# ') && !fileOf.has(key));
   if (json) {
     printJson({ memoryBytes: memory, shards: described, missing });
     return;
@@ -102,12 +109,10 @@ function plan(paths: readonly string[], { memory, threads, output, json }: PlanC
   );
   console.log(table(columns, rows));
   for (const { shard, files } of described)
-    for (const { file, movedFrom } of files)
-      if (movedFrom !== null) console.error(`warning: ${file} moves from shard ${movedFrom} to ${shard}`);
-  if (missing.length > 0)
-    console.error(
-      `warning: of the earlier map, no file has ${missing[0]} (organizations: ${missing.length})`,
-    );
+    for (const { file, moved } of files)
+      for (const { fromShard, organizations } of moved)
+        warn(`${file}: organizations that move from shard ${fromShard} to ${shard}`, organizations);
+  if (missing.length > 0) warn('organizations of the earlier map that no file has', missing);
 }
 
 /**
@@ -127,13 +132,24 @@ function distribute(files: readonly PlannedFile[], fits: (planned: readonly Plan
   return Array.from(shards, ([shard, planned]) => ({ shard, planned })).sort((a, b) => a.shard - b.shard);
 }
 
-/** Reads the shards of files, by name, and the organizations of a map of HAProxy; none if it is absent. */
-function readMap(path: string) {
-  const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
-  return {
-    shards: new Map(Array.from(text.matchAll(/^# (.+): shard-(\d+)$/gm), ([, name, n]) => [name, Number(n)])),
-    ids: Array.from(text.matchAll(/^o:(\S+) /gm), ([, id]) => id),
-  };
+/** Returns the comment of a file in a map. An organization has no blank. */
+const nameOf = (file: string) => `# ${basename(file)}:`;
+
+/** Reads the shards of the names of files, and of organizations, from a map of HAProxy; none if it is absent. */
+function readMap(path: string): ReadonlyMap<string, number> {
+  const shards = new Map<string, number>();
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').split(/\r?\n/) : [];
+  for (const [i, line] of lines.entries()) {
+    const found = /^(o:\S+|# .+:) +shard-([1-9]\d{0,3})$/.exec(line);
+    if (found !== null) shards.set(found[1].replace(/^o:/, ''), Number(found[2]));
+    else if (!/^(#.*)?$/.test(line))
+      throw new Refused(`${path}: line ${i + 1} must be o:ORGANIZATION shard-NUMBER, or begin with #`);
+  }
+  return shards;
+}
+
+function warn(what: string, ids: readonly string[]): void {
+  console.error(`warning: ${what}: ${count(ids.length)}, such as ${ids[0]}`);
 }
 
 function writeMaps(folder: string, shards: ReturnType<typeof distribute>): void {
@@ -146,7 +162,7 @@ function writeMaps(folder: string, shards: ReturnType<typeof distribute>): void 
     shards
       .flatMap(({ shard, planned }) =>
         planned.flatMap(({ file, ids }) => [
-          `# ${basename(file)}: shard-${shard}\n`,
+          `${nameOf(file)} shard-${shard}\n`,
           ...ids.map((id) => entry(id, shard)),
         ]),
       )
@@ -155,9 +171,7 @@ function writeMaps(folder: string, shards: ReturnType<typeof distribute>): void 
     [HAPROXY_MAP]: textOf((id, shard) => `o:${id} shard-${shard}\n`),
     [NGINX_MAP]: textOf((id, n) => `"${nginxKey(id).replace(/["\\]/g, '\\$&')}" shard-${n};\n`),
   };
-  for (const [name, text] of Object.entries(maps)) {
-    const draft = join(folder, `.${name}.draft`);
-    writeFileSync(draft, text);
-    renameSync(draft, join(folder, name));
-  }
+  const draftOf = (name: string) => join(folder, `.${name}.draft`);
+  for (const [name, text] of Object.entries(maps)) writeFileSync(draftOf(name), text);
+  for (const name of Object.keys(maps)) renameSync(draftOf(name), join(folder, name));
 }

@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
 import { bytesInUse, memoryNeed, storedBytes } from '../../src/snapshot/admission/memory.ts';
@@ -21,7 +22,7 @@ interface Shard {
   readonly shard: number;
   readonly neededBytes: number;
   readonly leftBytes: number;
-  readonly files: readonly { readonly file: string }[];
+  readonly files: readonly { readonly file: string; readonly moved: unknown }[];
 }
 
 interface Plan {
@@ -105,29 +106,53 @@ describe('npm run snapshot -- plan', () => {
   it('moves the smallest files of a shard that has become too small, and names them', async () => {
     const all = NUMBERS.map((n) => `# ${n}.sqlite: shard-2\no:org-${n} shard-2\n`).join('');
     writeFileSync(folder('maps/haproxy.map'), all);
-    const { code, stdout, stderr } = await snapshot.run(
+    const { stdout, stderr } = await snapshot.run(
       `plan --threads ${THREADS} --memory ${enoughAnd(10)} --output @maps ${NAMES.join(' ')}`,
     );
-    expect(code).to.equal(0);
     expect(stdout).to.match(/^SHARD +NEEDED +LEFT +DATA +ORGANIZATIONS +FILE\n/);
     const moved = Array.from(
-      stderr.matchAll(/^warning: .*?(\d+)\.sqlite moves from shard 2 to \d+$/gm),
+      stderr.matchAll(
+        /^warning: .*\.sqlite: organizations that move from shard 2 to \d+: 1, such as org-(\d+)$/gm,
+      ),
       ([, n]) => Number(n),
     );
     expect(moved).to.include(8).and.not.include.members([1]);
     expect(stderr.trimEnd().split('\n')).to.have.length(moved.length);
   });
 
+  it('names the organizations that move, also when files are renamed or divided', async () => {
+    const map = '# all.sqlite: shard-2\r\no:org-1 shard-2\r\n\no:org-2 shard-2\no:org-10 shard-1\n';
+    writeFileSync(folder('maps/haproxy.map'), map);
+    const line = `--memory ${enoughAnd(4)} --output @maps @1.sqlite @2.sqlite @10.sqlite`;
+    const { shards, missing } = await plan(line);
+    expect(missing).to.deep.equal([]);
+    const moves = shards.flatMap(({ files }) => files.map(({ file, moved }) => [basename(file), moved]));
+    expect(Object.fromEntries(moves)).to.deep.equal({
+      '1.sqlite': [],
+      '2.sqlite': [{ fromShard: 2, organizations: ['org-2'] }],
+      '10.sqlite': [],
+    });
+  });
+
   it('refuses what has no plan, and writes no map', async () => {
+    mkdirSync(folder('same'));
+    for (const n of [1, 2]) copyFileSync(file(1), folder(`same/${n}.sqlite`));
+    mkdirSync(folder('bad'));
+    writeFileSync(folder('bad/haproxy.map'), 'o:org-1 shard-1\n"o:org-2" shard-1;\n');
     for (const [line, message, code = 1] of [
       [
         '--memory 200M @8.sqlite @1.sqlite',
         /^\S*\/8\.sqlite: needs 2\d\d\.\d MB of memory, more than the 200\.0 MB of a machine; divide/,
       ],
       [
-        '--memory 1G @1.sqlite @2.sqlite @1.sqlite',
-        /^\S*\/1\.sqlite: organization org-1 is also in \S*\/1\.sqlite$/m,
+        '--memory 1G @1.sqlite @2.sqlite @same/1.sqlite',
+        /^\S*\/same\/1\.sqlite: its name is also that of \S*\/1\.sqlite$/m,
       ],
+      [
+        '--memory 1G @1.sqlite @same/2.sqlite',
+        /^\S*\/2\.sqlite: organization org-1 is also that of \S*\/1\.sqlite$/m,
+      ],
+      ['--memory 1G --output @bad @1.sqlite', /\/bad\/haproxy\.map: line 2 must be o:ORGANIZATION shard-/],
       ['--memory 1G @absent.sqlite', /^\S*absent\.sqlite: no such file$/m],
       ['--memory 1G @import/events.ndjson', /events\.ndjson: it is not an SQLite database$/m],
       ['--memory 1G --output @absent @1.sqlite', /absent: no such folder/],
