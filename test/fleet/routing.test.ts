@@ -98,7 +98,14 @@ for (const { program, hasHttp2, flood, hasChecks } of [
         const answers = await Promise.all([
           header(`bearer ${credential}`),
           header(`BEARER   ${credential}`),
-          ...(session ? [getByHttp2(session, '/v1/tickets?perPage=2', credential)] : []),
+          header(`\tBearer ${credential} \t`),
+          ...(session
+            ? ['Bearer', ' Bearer'].map((scheme) =>
+                getByHttp2(session, '/v1/tickets?perPage=2', '', {
+                  Authorization: `${scheme} ${credential} `,
+                }),
+              )
+            : []),
           fleet.newClient('127.0.0.8').get('/v1/orders', credential),
           ...(organization === ORGANIZATIONS[0] ? [client.get('/v1/events', otherKey)] : []),
         ]);
@@ -215,10 +222,19 @@ for (const { program, hasHttp2, flood, hasChecks } of [
       expect(again).to.include({ status: 304, text: '' });
     });
 
-    it('refuses request bodies at the proxy', async () => {
-      const headers = { 'Content-Length': '2000' };
-      const answer = fleet.newClient().open('/v1/events', credentialOf(ORGANIZATIONS[0]), headers);
-      expect(await answer).to.have.property('statusCode', 413);
+    it('refuses request bodies at the proxy, and passes on long heads, which the replica refuses', async () => {
+      for (const [name, value, status] of [
+        ['Content-Length', '2000', 413],
+        ['Content-Length', String(2 ** 32 + 1), 413],
+        ['X-Long', 'x'.repeat(15_500), 200],
+        ['X-Long', 'x'.repeat(17_000), 431],
+      ] as const) {
+        const headers = { [name]: value };
+        const response = await fleet.newClient().open('/v1/events', credentialOf(ORGANIZATIONS[0]), headers);
+        expect(response.statusCode, `${name}: ${value.slice(0, 12)}`).to.equal(status);
+        expect(response.headers['content-type']).to.match(/^application\/json/);
+        response.destroy();
+      }
     });
 
     const openStream = () =>
