@@ -45,7 +45,8 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
   FoyerReplicasDiffer: {
     expr: 'max by (job, file) (foyer_snapshot_produced_timestamp_seconds offset 10m) > min by (job, file) (foyer_snapshot_produced_timestamp_seconds)',
     for: '15m',
-    runbook: 'A replica serves a snapshot that another one replaced 10 minutes ago. Find the one that refuses it, or does not pull.',
+    runbook:
+      'A replica serves a snapshot that another one replaced 10 minutes ago. Find the one that refuses it, or does not pull.',
   },
   FoyerVersionsDiffer: {
     expr: 'count by (job) (count by (job, version, snapshot_format) (foyer_build_info)) > 1',
@@ -93,7 +94,8 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
   },
   FoyerFlood: {
     expr: 'rate(foyer_connections_ended_total{reason="pipelining"}[15m]) > 0 or rate(foyer_requests_refused_total{reason="refusals"}[15m]) > 1',
-    runbook: 'A network floods. Block those that the log names (`refused requests without a valid key`). The connections of pipelined requests are ended already.',
+    runbook:
+      'A network floods. Block those that the log names (`refused requests without a valid key`). The connections of pipelined requests are ended already.',
   },
   FoyerUnsent: {
     expr: 'foyer_unsent_bytes > 100e6 or rate(foyer_connections_ended_total{reason="unsent-bytes"}[15m]) > 0',

@@ -80,7 +80,9 @@ interface Inspected {
   });
 
   it('has what a pull needs', () => {
-    const script = 'deploy/distribute/pull --help && rclone version && zstd --version && node --version';
+    const folders = ['STORE', 'STATE_DIR', 'SNAPSHOT_DIR'].map((name) => `${name}=$(mktemp -d)`);
+    const push = 'deploy/distribute/push /var/lib/foyer/snapshots/*.sqlite --as main';
+    const script = `export ${folders.join(' ')} && ${push} && deploy/distribute/pull`;
     const { status, stderr } = run('pull', 'sh', '-c', script);
     expect(status, stderr).to.equal(0);
   });

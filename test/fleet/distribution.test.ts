@@ -383,7 +383,8 @@ describe('Distribution', () => {
     await pull(1);
     await live(1);
     rmSync(inStore('pin'));
-    const hanging = machine.start('pull', 'case "$*" in cat*) sleep 1000 ;; esac');
+    const hanging = machine.start('pull', 'case "$*" in cat*) touch "$STATE_DIR/hangs"; sleep 1000 ;; esac');
+    await eventually(() => existsSync(machine.inFolder('state/hangs')));
     const keys = new KeysFile(builder.inFolder('keys.sqlite'));
     keys.revoke(keys.list()[0].keyId, new Date());
     expect(await builder.outputOf('push --keys')).to.match(/^keys: pushed /);
@@ -391,7 +392,7 @@ describe('Distribution', () => {
     await machine.outputOf('pull --keys');
     await eventually(async () => (await statusOf()) === 403);
     hanging.kill();
-    await hanging.ended;
+    expect(await hanging.ended).to.include({ signal: 'SIGKILL' });
     await pull(2);
     await live(2);
     expect(await statusOf()).to.equal(403);

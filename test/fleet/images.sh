@@ -17,7 +17,7 @@ repository=$1 mode=$2
 shift 2
 if [ "$mode" = run ]; then
   as_user "$repository" buildah unshare sh -c 'root=$(buildah mount "$0") && user=$1 group=$2 dir=$3 && shift 3 &&
-    exec bwrap --die-with-parent --bind "$root" / --proc /proc --dev /dev --tmpfs /tmp --ro-bind files /var/lib/foyer \
+    exec bwrap --die-with-parent --bind "$root" / --proc /proc --dev /dev --perms 1777 --tmpfs /tmp --ro-bind files /var/lib/foyer \
       --remount-ro / --chdir "$dir" setpriv --reuid="$user" --regid="$group" --clear-groups --bounding-set=-all \
       --no-new-privs env -i "$@"' "$@"
   exit

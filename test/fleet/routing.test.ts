@@ -252,17 +252,6 @@ for (const { program, hasHttp2, flood, hasChecks } of [
       await member.process.waitForMetric('foyer_streams_open', 0);
     });
 
-    it('keeps slow readers of pages from the replica', async () => {
-      const member = await memberOf(LARGE);
-      const slow = await Promise.all(
-        times(40, (i) =>
-          fleet.newClient(`127.0.5.${i + 1}`).open('/v1/tickets?perPage=100', credentialOf(LARGE)),
-        ),
-      );
-      await member.process.waitForMetric('foyer_unsent_bytes', 0);
-      for (const response of slow) response.destroy();
-    });
-
     it('breaks streams off visibly when their replica is killed', async () => {
       const member = await memberOf(LARGE);
       const session = await fleet.newClient().http2();

@@ -92,7 +92,7 @@ export class SnapshotWatcher {
   }
 
   async #loadChanges(signal: AbortSignal): Promise<void> {
-    for (let hasWaited = false; ; ) {
+    for (let hasWaited = false; ;) {
       signal.throwIfAborted();
       await this.#folder.listen(() => void this.poll(), signal);
       const { files, removed } = await this.#folder.list();
