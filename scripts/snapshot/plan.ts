@@ -84,14 +84,10 @@ function plan(paths: readonly string[], { memory, threads, output, json }: PlanC
   const described = shards.map(({ shard, planned }) => {
     const needed = neededBy(planned);
     const files = planned.map(({ file, need, ids }) => {
-      const moved = Map.groupBy(ids, (id) => earlier.get(id) ?? shard);
-      moved.delete(shard);
-      return {
-        file,
-        dataBytes: need.held,
-        organizations: ids.length,
-        moved: Array.from(moved, ([fromShard, organizations]) => ({ fromShard, organizations })),
-      };
+      const from = Map.groupBy(ids, (id) => earlier.get(id) ?? shard);
+      from.delete(shard);
+      const moved = Array.from(from, ([fromShard, organizations]) => ({ fromShard, organizations }));
+      return { file, dataBytes: need.held, organizations: ids.length, moved };
     });
     return { shard, neededBytes: needed, leftBytes: memory - needed, files };
   });
@@ -112,7 +108,7 @@ function plan(paths: readonly string[], { memory, threads, output, json }: PlanC
     for (const { file, moved } of files)
       for (const { fromShard, organizations } of moved)
         warn(`${file}: organizations that move from shard ${fromShard} to ${shard}`, organizations);
-  if (missing.length > 0) warn('organizations of the earlier map that no file has', missing);
+  warn('organizations of the earlier map that no file has', missing);
 }
 
 /**
@@ -149,7 +145,7 @@ function readMap(path: string): ReadonlyMap<string, number> {
 }
 
 function warn(what: string, ids: readonly string[]): void {
-  console.error(`warning: ${what}: ${count(ids.length)}, such as ${ids[0]}`);
+  if (ids.length > 0) console.error(`warning: ${what}: ${count(ids.length)}, such as ${ids[0]}`);
 }
 
 function writeMaps(folder: string, shards: ReturnType<typeof distribute>): void {

@@ -31,15 +31,16 @@ export class Member implements Upstream {
     mkdirSync(inFolder('snapshots'), { recursive: true });
   }
 
-  /** Starts a process, and waits until a snapshot and keys are live. */
-  async start(): Promise<void> {
-    this.#process = await ReplicaUnderTest.startReady(this.inFolder, {
+  /** Starts a process, by default of this version in its folder, and waits until a snapshot and keys are live. */
+  async start(inFolder = this.inFolder, command?: readonly string[]): Promise<void> {
+    const environment = {
       PORT: String(this.port),
       ADMIN_PORT: String(this.adminPort),
       TRUST_PROXY: 'loopback',
       PUBLIC_BASE_URL: `https://${HOST}`,
       ...this.#environment,
-    });
+    };
+    this.#process = await ReplicaUnderTest.startReady(inFolder, environment, { command });
   }
 
   /** The process that was started last. */

@@ -63,42 +63,6 @@ async function buildSnapshots(inFolder: InFolder): Promise<void> {
 
 const snapshotName = (n: number) => `main-${n}.sqlite`;
 
-/** A store of snapshots that a pusher fills and each machine pulls from. */
-class Store {
-  readonly #inFolder: InFolder;
-  readonly #snapshots: InFolder;
-
-  constructor(inFolder: InFolder, snapshots: InFolder) {
-    this.#inFolder = inFolder;
-    this.#snapshots = snapshots;
-  }
-
-  async push(n: number): Promise<void> {
-    await this.#machine('pusher').outputOf(`push ${this.#snapshots(snapshotName(n))} --as main`);
-  }
-
-  /** Lets the machine of a replica pull. */
-  async pull(id: number): Promise<void> {
-    await this.#machine(`replica-${id}`).outputOf('pull main');
-  }
-
-  #machine(folder: string): Machine {
-    return new Machine(this.#inFolder(folder), this.#inFolder('store'));
-  }
-
-  /** Lets all machines follow the snapshot `n` until it is unpinned. */
-  pin(n: number): void {
-    writeFileSync(
-      this.#inFolder('store/main/pin'),
-      inspectSnapshot(this.#snapshots(snapshotName(n))).snapshotId,
-    );
-  }
-
-  unpin(): void {
-    rmSync(this.#inFolder('store/main/pin'));
-  }
-}
-
 /** What the clients of a run do, and found. */
 class Run {
   readonly faults: string[] = [];
@@ -125,34 +89,18 @@ class Run {
   }
 }
 
-/** The snapshots that the process of each replica has loaded: one that was started again lacks the earlier ones. */
-class Loaded {
-  readonly #byReplica = new Map<Member, Set<number>>();
-
-  /** Notes the published snapshot, after a pull. */
-  add(member: Member): void {
-    const { producedAt } = inspectSnapshot(member.inFolder('snapshots/main.sqlite'));
-    const loaded = this.#byReplica.get(member) ?? new Set();
-    this.#byReplica.set(member, loaded.add(snapshotAt(producedAt)));
-  }
-
-  /** Notes that a process has begun with the published snapshot. */
-  begin(member: Member): void {
-    this.#byReplica.delete(member);
-    this.add(member);
-  }
-
-  /** Returns whether all replicas have loaded a snapshot. */
-  byAll(n: number): boolean {
-    return Array.from(this.#byReplica.values()).every((loaded) => loaded.has(n));
-  }
-}
+/** Returns whether the processes of all replicas have had a snapshot. One that was started again lacks earlier ones. */
+const haveHad = (members: readonly Member[], n: number) =>
+  members.every(({ process }) => {
+    const live = { msg: 'snapshot live', producedAt: timeOf(n).toISOString() };
+    return process.isRunning && process.linesOf(live).length > 0;
+  });
 
 /**
- * Follows the links of a list to its end. All pages together are the list in one snapshot. Begins again if a page is
- * refused while a replica has not loaded that snapshot.
+ * Follows the links of a list to its end. All pages together are the list in one snapshot. Ends before if a page is
+ * refused that was requested while a replica lacked that snapshot.
  */
-async function walk(client: FleetClient, credential: string, run: Run, loaded: Loaded): Promise<void> {
+async function walk(client: FleetClient, credential: string, run: Run, members: readonly Member[]) {
   const read: WalkedTicket[] = [];
   let n = NaN;
   let mayBeRefused = false;
@@ -165,7 +113,7 @@ async function walk(client: FleetClient, credential: string, run: Run, loaded: L
     if (read.length === 0) n = snapshotAt(String(headers['service-data-as-of']));
     read.push(...items);
     await delay(run.random.below(PAUSE_MS));
-    mayBeRefused = !loaded.byAll(n);
+    mayBeRefused = !haveHad(members, n);
   }
   expect(read, `tickets of snapshot ${n}`).to.have.length(ticketsIn(n).size);
   expect(marksOf(read), `snapshot ${n}`).to.deep.equal(ticketsIn(n));
@@ -273,19 +221,20 @@ describe(`A fleet over ${SWAPS} swaps (seed ${SEED})`, function () {
         await fleet[Symbol.asyncDispose]();
       });
       const inFolder = folderForAll();
-      const store = new Store(inFolder, snapshots);
-      const loaded = new Loaded();
+      const machine = (folder: string) => new Machine(inFolder(folder), inFolder('store'));
+      const push = (n: number) => machine('pusher').outputOf(`push ${snapshots(snapshotName(n))} --as main`);
+      const pull = (id: number) => machine(`replica-${id}`).outputOf('pull main');
 
       before(async () => {
         mkdirSync(inFolder('store'));
-        await store.push(0);
+        await push(0);
         const credentials = ORGANIZATIONS.map((id) => newCredential(inFolder, id));
         // Each stream has a key of its own.
         const keys = times(STREAMERS, (i) =>
           newCredential(inFolder, ORGANIZATIONS[i % ORGANIZATIONS.length]),
         );
         const environment = { SNAPSHOT_RETAIN_UNWALKED_SECONDS: '60' };
-        for (let id = 1; id <= REPLICAS; id++) await store.pull(id);
+        for (let id = 1; id <= REPLICAS; id++) await pull(id);
         fleet = await Fleet.start({
           program,
           shards: [REPLICAS],
@@ -293,12 +242,11 @@ describe(`A fleet over ${SWAPS} swaps (seed ${SEED})`, function () {
           environment,
           place: () => undefined,
         });
-        for (const member of fleet.members) loaded.begin(member);
         const clients = times(WALKERS + STREAMERS, (i) => fleet.newClient(`127.0.4.${i + 1}`));
         copies = times(COPIES, (i) => new TicketCopy(fleet.members, credentials[i], i));
         working = Promise.all([
           ...times(WALKERS, (i) =>
-            run.repeat('walks', () => walk(clients[i], run.random.pick(credentials), run, loaded)),
+            run.repeat('walks', () => walk(clients[i], run.random.pick(credentials), run, fleet.members)),
           ),
           ...keys.map((key, i) => run.repeat('streams', () => stream(clients[WALKERS + i], key, run))),
           ...copies.map((copy) => run.repeat('rounds of copies', () => copy.follow())),
@@ -313,7 +261,6 @@ describe(`A fleet over ${SWAPS} swaps (seed ${SEED})`, function () {
         const member = run.random.pick(fleet.members);
         await member.end((run.counts['restarts'] ?? 0) % 3 === 2 ? 'SIGTERM' : 'SIGKILL');
         await member.start();
-        loaded.begin(member);
         await delay(run.random.between(1000, 4000));
       }
 
@@ -321,8 +268,7 @@ describe(`A fleet over ${SWAPS} swaps (seed ${SEED})`, function () {
       async function pullAll(): Promise<void> {
         const pulls = fleet.members.map(async (member) => {
           await delay(run.random.below(1500));
-          await store.pull(member.id);
-          loaded.add(member);
+          await pull(member.id);
         });
         await Promise.all(pulls);
       }
@@ -337,7 +283,7 @@ describe(`A fleet over ${SWAPS} swaps (seed ${SEED})`, function () {
       it('answers all requests during swaps and restarts, each from one snapshot', async () => {
         for (let n = 1; n <= SWAPS && !run.isOver; n++) {
           const next = delay(INTERVAL_MS);
-          await store.push(n);
+          await push(n);
           await pullAll();
           await next;
         }
@@ -351,10 +297,11 @@ describe(`A fleet over ${SWAPS} swaps (seed ${SEED})`, function () {
       });
 
       it('answers all requests while the machines are pinned back, and when they are released', async () => {
-        store.pin(SWAPS - 4);
+        const { snapshotId } = inspectSnapshot(snapshots(snapshotName(SWAPS - 4)));
+        writeFileSync(inFolder('store/main/pin'), snapshotId);
         await pullAll();
         await walksMade(WALKERS);
-        store.unpin();
+        rmSync(inFolder('store/main/pin'));
         await pullAll();
         await walksMade(WALKERS);
         expect(run.faults).to.deep.equal([]);

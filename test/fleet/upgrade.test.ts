@@ -7,7 +7,7 @@ import { ROOT } from '../support/command.ts';
 import { needs } from '../support/components.ts';
 import { writeImport } from '../support/import-folder.ts';
 import { times } from '../support/records.ts';
-import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
+import { newCredential } from '../support/replica-under-test.ts';
 import { smallImport } from '../support/small-import.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 import { Fleet, type Member, receivesRequests, whileWalking } from './fleet.ts';
@@ -27,7 +27,6 @@ describe('A fleet whose next version reads another format of snapshot files', ()
   /** A machine with a version. Each version has a store of its own. */
   const machine = (version: Version, folder: string, store = version) =>
     new Machine(folder, inFolder(`store-${store}`), {}, inRoot(version, 'deploy/distribute'));
-  const upgraded: ReplicaUnderTest[] = [];
   let credentials: string[];
   let fleet: Fleet;
 
@@ -45,10 +44,7 @@ describe('A fleet whose next version reads another format of snapshot files', ()
     fleet = await Fleet.start({ program: 'haproxy', shards: [2], inFolder, place: () => undefined });
   });
 
-  after(async () => {
-    await fleet[Symbol.asyncDispose]();
-    await Promise.all(upgraded.map((replica) => replica.end()));
-  });
+  after(() => fleet[Symbol.asyncDispose]());
 
   /** Installs the next version, which differs in the number of its format. */
   function install(): void {
@@ -62,21 +58,12 @@ describe('A fleet whose next version reads another format of snapshot files', ()
   }
 
   /** Starts the next version in place of a replica, with the same keys, and waits until the proxy uses it. */
-  async function upgrade({ port, adminPort, inFolder: inOwn, process: replaced }: Member): Promise<void> {
-    await machine('new', inOwn('new')).outputOf('pull main');
-    replaced.signal('SIGTERM');
-    await replaced.ended;
-    const environment = {
-      PORT: String(port),
-      ADMIN_PORT: String(adminPort),
-      KEYS_FILE: inFolder('keys.sqlite'),
-      TRUST_PROXY: 'loopback',
-    };
-    const command = [process.execPath, inRoot('new', 'src/main.ts')];
-    const inNew = (name: string) => inOwn(`new/${name}`);
-    const replica = await ReplicaUnderTest.startReady(inNew, environment, { command });
-    upgraded.push(replica);
-    await receivesRequests(replica);
+  async function upgrade(member: Member): Promise<void> {
+    const inNew = (name: string) => member.inFolder(`new/${name}`);
+    await machine('new', inNew('')).outputOf('pull main');
+    await member.end('SIGTERM');
+    await member.start(inNew, [process.execPath, inRoot('new', 'src/main.ts')]);
+    await receivesRequests(member.process);
   }
 
   it('keeps the live data where a machine pulls from the store of the other version', async () => {
@@ -95,6 +82,6 @@ describe('A fleet whose next version reads another format of snapshot files', ()
       }
     });
     expect(repeats).to.deep.equal({ broken: 0, later: 0 });
-    expect(upgraded.every(({ isRunning }) => isRunning)).to.equal(true);
+    expect(fleet.members.every(({ process }) => process.isRunning)).to.equal(true);
   });
 });
