@@ -34,9 +34,11 @@ OTHERS = (
 
 
 def outside(unit, folder, *command):
-    files = [unit] + ["foyer-.service.d/hardening.conf"] * unit.startswith("foyer-")
-    text = "".join((ROOT / "deploy/systemd" / file).read_text().partition("[Service]\n")[2] for file in files)
-    lines = re.findall(r"^\w+=.*", text.partition("[Install]")[0], re.M)
+    units = ROOT / "deploy/systemd"
+    drop_ins = re.sub(r"-.*\.", "-.", unit) + ".d/*.conf"
+    files = [units / unit, *sorted(units.glob(drop_ins))]
+    sections = [re.sub(r"^.*\[Service\]|\[Install\].*$", "", file.read_text(), flags=re.S) for file in files]
+    lines = re.findall(r"^\w+=.*", "".join(sections), re.M)
     difference = {line for line in lines if not re.match(OTHERS, line)} ^ {*APPLIED.split(), *NOT_APPLIED.split()}
     if difference:
         sys.exit(f"{unit}: restrictions are missing, or unknown to this program: {difference}")
@@ -56,7 +58,7 @@ def outside(unit, folder, *command):
     setup = f'umask {values("UMask")[0]}; {limit} mount -t proc -o {proc} proc /proc && exec "$@"'
     identity = """sh setpriv --reuid=nobody --regid=nogroup --clear-groups --bounding-set=-all --inh-caps=-all
         --no-new-privs unshare --user --map-current-user /usr/bin/python3 /opt/foyer/test/fleet/as-unit.py --inside""".split()
-    os.execvp("bwrap", [*sandbox, setup, *identity, " ".join(calls), *values("RestrictAddressFamilies"), *command])
+    os.execvp("bwrap", [*sandbox, setup, *identity, " ".join(calls), " ".join(values("RestrictAddressFamilies")), *command])
 
 
 # Each value of SystemCallFilter adds calls and groups to those before it, or removes them.
