@@ -72,8 +72,8 @@ export function validKeysWithoutData({ keys, stores, clock }: AdminDependencies)
 /**
  * Returns the reasons why the process is not ready, each with a remedy.
  *
- * A ready process is not stopping. It has a listening worker, keys, data, no file of the start that it has not tried yet,
- * and no live snapshot above the age limit.
+ * A ready process is not stopping. It has a listening worker, keys and data, has loaded or refused all snapshot files of
+ * its start, and has no live snapshot above the age limit.
  * The limit holds for each snapshot file, removed ones included: no client of a ready process receives older data.
  * @param after a valid timestamp after which each live snapshot must be produced
  */
