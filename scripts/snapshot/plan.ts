@@ -128,7 +128,7 @@ function distribute(files: readonly PlannedFile[], fits: (planned: readonly Plan
   return Array.from(shards, ([shard, planned]) => ({ shard, planned })).sort((a, b) => a.shard - b.shard);
 }
 
-/** Returns the comment of a file in a map. An organization has no blank. */
+/** Returns the key of a file in a map, a comment. The id of an organization has no blank. */
 const nameOf = (file: string) => `# ${basename(file)}:`;
 
 /** Reads the shards of the names of files, and of organizations, from a map of HAProxy; none if it is absent. */

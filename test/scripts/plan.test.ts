@@ -106,9 +106,10 @@ describe('npm run snapshot -- plan', () => {
   it('moves the smallest files of a shard that has become too small, and names them', async () => {
     const all = NUMBERS.map((n) => `# ${n}.sqlite: shard-2\no:org-${n} shard-2\n`).join('');
     writeFileSync(folder('maps/haproxy.map'), all);
-    const { stdout, stderr } = await snapshot.run(
+    const { code, stdout, stderr } = await snapshot.run(
       `plan --threads ${THREADS} --memory ${enoughAnd(10)} --output @maps ${NAMES.join(' ')}`,
     );
+    expect(code).to.equal(0);
     expect(stdout).to.match(/^SHARD +NEEDED +LEFT +DATA +ORGANIZATIONS +FILE\n/);
     const moved = Array.from(
       stderr.matchAll(
