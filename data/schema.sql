@@ -20,7 +20,7 @@
 -- as it is. If it is empty, no record of the run has changed since the history of the organization began.
 
 PRAGMA application_id = 0x466F7972; -- "Foyr"
-PRAGMA user_version = 1;            -- the version of this schema
+PRAGMA user_version = 2;            -- the version of this schema
 
 -- The snapshot: one row.
 CREATE TABLE snapshot (

@@ -1,4 +1,5 @@
 import type { Schema } from './parameter.ts';
+import type { ServedForm } from './timestamp.ts';
 
 /**
  * The vocabulary of resource declarations. A declaration yields the JSON Schema of served records, the schema of
@@ -6,18 +7,23 @@ import type { Schema } from './parameter.ts';
  */
 
 export type Shape =
-  | { readonly kind: 'text'; readonly nonEmpty?: true }
+  /** A code is not a segment of a path, as an id is. */
+  | { readonly kind: 'text'; readonly nonEmpty?: true; readonly isCode?: true }
   | { readonly kind: 'choice'; readonly values: readonly string[] }
-  /** Served as imported, in UTC with `Z`, or with an offset in place of `Z`. */
-  | { readonly kind: 'timestamp'; readonly form: 'imported' | 'utc' | 'offset' }
+  /** Served in RFC 3339 with the imported offset, in UTC with `Z`, or with an offset in place of `Z`. */
+  | { readonly kind: 'timestamp'; readonly form: ServedForm }
   | { readonly kind: 'timeZone' }
   | { readonly kind: 'number' }
   | { readonly kind: 'integer' }
   | { readonly kind: 'boolean' }
   | { readonly kind: 'list'; readonly items: Shape }
-  | { readonly kind: 'object'; readonly fields: Fields }
+  | ObjectShape;
+
+/** An object, with a name that no other object of the contract has. */
+export type ObjectShape =
+  | { readonly kind: 'object'; readonly name: string; readonly fields: Fields }
   /** Any JSON object, returned as imported: the specification does not list its fields. */
-  | { readonly kind: 'anyObject' };
+  | { readonly kind: 'anyObject'; readonly name: string };
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
@@ -68,18 +74,26 @@ export function* fieldsIn(fields: Fields, path = ''): Generator<readonly [path: 
   }
 }
 
+/** Iterates over the objects in fields, at any depth. */
+export function* objectsIn(fields: Fields): Generator<ObjectShape> {
+  for (const [, { shape }] of fieldsIn(fields)) {
+    const element = shape.kind === 'list' ? shape.items : shape;
+    if (element.kind === 'object' || element.kind === 'anyObject') yield element;
+  }
+}
+
 /**
  * Returns the JSON Schema of a shape.
  * @param keywordsOf returns the keywords of a value's schema besides `type` and `enum`
  */
 export function shapeSchema(
   shape: Shape,
-  objectSchema: (fields: Fields) => Schema,
+  objectSchema: (shape: ObjectShape) => Schema,
   keywordsOf: (shape: Shape) => Schema,
 ): Schema {
   if (shape.kind === 'list')
     return { type: 'array', items: shapeSchema(shape.items, objectSchema, keywordsOf) };
-  if (shape.kind === 'object') return objectSchema(shape.fields);
+  if (shape.kind === 'object' || shape.kind === 'anyObject') return objectSchema(shape);
   if (shape.kind === 'choice') return { type: 'string', enum: shape.values };
   return { type: JSON_TYPES[shape.kind] ?? 'string', ...keywordsOf(shape) };
 }
@@ -88,7 +102,6 @@ const JSON_TYPES: Partial<Record<Shape['kind'], string>> = {
   number: 'number',
   integer: 'integer',
   boolean: 'boolean',
-  anyObject: 'object',
 };
 
 type Declaration<Example extends Json> = (description: string, example: Example) => Field;
@@ -98,7 +111,7 @@ function declaring(shape: Shape): Declaration<Json> {
 }
 
 export const text: Declaration<string> = declaring({ kind: 'text' });
-export const timestamp: Declaration<string> = declaring({ kind: 'timestamp', form: 'imported' });
+export const timestamp: Declaration<string> = declaring({ kind: 'timestamp', form: 'any' });
 /** Declares a timestamp that is served in UTC, regardless of its imported offset. */
 export const utcTimestamp: Declaration<string> = declaring({ kind: 'timestamp', form: 'utc' });
 /** Declares a timestamp that is served with an offset, in place of an imported `Z` as well. */
@@ -108,7 +121,6 @@ export const number: Declaration<number> = declaring({ kind: 'number' });
 export const integer: Declaration<number> = declaring({ kind: 'integer' });
 export const boolean: Declaration<boolean> = declaring({ kind: 'boolean' });
 export const texts: Declaration<readonly string[]> = declaring({ kind: 'list', items: { kind: 'text' } });
-export const anyObject = declaring({ kind: 'anyObject' });
 const nonEmptyText: Declaration<string> = declaring({ kind: 'text', nonEmpty: true });
 
 export function required(optional: Field): Field {
@@ -152,6 +164,11 @@ export function id(description: string, example: string): Field {
   return required(nonEmptyText(description, example));
 }
 
+/** Declares a code that a filter finds: required, and not empty. */
+export function code(description: string, example: string): Field {
+  return required({ shape: { kind: 'text', nonEmpty: true, isCode: true }, description, example });
+}
+
 export function choice(values: readonly string[], description: string, example = values[0]): Field {
   return required({ shape: { kind: 'choice', values }, description, example });
 }
@@ -160,12 +177,16 @@ export function price(description: string, example: number): Field {
   return expecting({ kind: 'notNegative' }, number(description, example));
 }
 
-export function object(description: string, fields: Fields): Field {
-  return { shape: { kind: 'object', fields }, description, example: exampleOf(fields) };
+export function object(name: string, description: string, fields: Fields): Field {
+  return { shape: { kind: 'object', name, fields }, description, example: exampleOf(fields) };
 }
 
-export function objects(description: string, fields: Fields): Field {
-  const { shape, example } = object(description, fields);
+export function anyObject(name: string, description: string, example: Json): Field {
+  return { shape: { kind: 'anyObject', name }, description, example };
+}
+
+export function objects(name: string, description: string, fields: Fields): Field {
+  const { shape, example } = object(name, description, fields);
   return { shape: { kind: 'list', items: shape }, description, example: [example] };
 }
 

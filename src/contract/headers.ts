@@ -11,6 +11,10 @@ export const IGNORED_PARAMETERS_HEADER = 'Service-API-Ignored-Parameters';
 export const DEPRECATION_HEADER = 'Deprecation';
 export const SUNSET_HEADER = 'Sunset';
 export const IF_NONE_MATCH_HEADER = 'If-None-Match';
+/** Preferences of a client, and the one that the service has followed (RFC 7240). */
+export const PREFER_HEADER = 'Prefer';
+export const PREFERENCE_APPLIED_HEADER = 'Preference-Applied';
+export const STRICT_HANDLING = 'handling=strict';
 
 /** The request headers that the API reads, except those that browsers always permit, such as Accept. */
 export const REQUEST_HEADER_NAMES = [
@@ -18,10 +22,11 @@ export const REQUEST_HEADER_NAMES = [
   VERSION_HEADER,
   REQUEST_ID_HEADER,
   IF_NONE_MATCH_HEADER,
+  PREFER_HEADER,
 ] as const;
 
 /** The request headers on which the response with data depends. */
-export const VARY = `Authorization, ${VERSION_HEADER}, Accept, Accept-Encoding`;
+export const VARY = `Authorization, ${VERSION_HEADER}, Accept, Accept-Encoding, ${PREFER_HEADER}`;
 
 /** Content codings of compressed responses, the preferred one first. */
 export const CONTENT_CODINGS = ['zstd', 'gzip'] as const;

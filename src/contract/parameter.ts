@@ -1,4 +1,4 @@
-import { type Instant, TIMESTAMP_PATTERN } from './timestamp.ts';
+import { type Instant, parseTimestamp, TIMESTAMP_PATTERN } from './timestamp.ts';
 
 /**
  * The kinds of query parameters. A kind converts the text of a parameter to a value, which the schema in the OpenAPI
@@ -40,11 +40,11 @@ export const splitList = (text: string): string[] => text.split(LIST_SEPARATOR);
 export const joinList = (parts: readonly string[]): string => parts.join(LIST_SEPARATOR);
 
 /**
- * Returns the form in which tags are compared. It is NFC, trimmed, with collapsed white space, in locale-independent
- * lower case.
+ * Returns the form in which tags are compared. It is NFC, trimmed, with collapsed white space, and folded: the
+ * locale-independent lower case of its upper case, so that `ß` is `ss`, and both forms of a small sigma are one.
  */
 export function normalizeTag(tag: string): string {
-  return tag.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase().normalize('NFC');
+  return tag.normalize('NFC').trim().replace(/\s+/g, ' ').toUpperCase().toLowerCase().normalize('NFC');
 }
 
 export function normalizeEmail(email: string): string {
@@ -89,8 +89,22 @@ export const INSTANT = textKind(
   },
   (_keyword, text) =>
     'must be an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00%2B01:00' +
-    plusHintFor(text),
+    mistakesIn(text).join(''),
 );
+
+/** Returns hints at the likely mistakes of a text that is no timestamp. */
+function mistakesIn(text: string): string[] {
+  const joined = text.replace(/^([0-9]{4}-?[0-9]{2}-?[0-9]{2}) (?=[0-9])/, '$1T');
+  const [, year, month, day] = /^([0-9]{4})-?(0[1-9]|1[0-2])-?([0-9]{2})/.exec(text) ?? [];
+  const days = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+  return [
+    ...(/%[0-9a-f]{2}/i.test(text) ? ['; it is percent-encoded twice'] : []),
+    ...(joined === text ? [] : ['; write T between date and time, not a space']),
+    ...(/ [0-9]{2}(:?[0-9]{2})?$/.test(joined) ? [PLUS_HINT] : []),
+    ...(parseTimestamp(`${joined}Z`) === undefined ? [] : ['; the offset is missing']),
+    ...(Number(day) > days ? [`; ${year}-${month} has ${days} days`] : []),
+  ];
+}
 
 /** Returns the `ctx` of a list, which states that commas separate values. */
 const listCtx =
@@ -103,13 +117,13 @@ const listCtx =
 export const ID_LIST = listKind({ pattern: '^[^,]+$' }, listCtx('empty'));
 
 export const TAG_LIST: ParameterKind = {
-  ...listKind({ pattern: '^\\s*[^\\s,][^,]*$' }, listCtx('empty or white space only')),
+  ...listKind({ pattern: '^ *[^ ,][^,]*$' }, listCtx('empty or white space only')),
   read: (text) => splitList(text).map(normalizeTag),
 };
 
 export const EMAIL: ParameterKind = {
-  schema: { type: 'string', pattern: '^\\S+$' },
-  read: normalizeEmail,
+  schema: { type: 'string', pattern: '^[^ ]+$' },
+  read: (text) => normalizeEmail(text).replace(/\s/g, ' '),
   ctx: (_keyword, text) => 'must be a non-empty e-mail address without white space' + plusHintFor(text),
 };
 

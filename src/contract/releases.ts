@@ -57,7 +57,7 @@ export function selectVersion(header: string | undefined, releases: readonly Rel
     /** The version that the response names. */
     name: isPreview ? PREVIEW : (upcoming ?? STABLE),
     isValid: header === undefined || header === STABLE || isPreview || isCalendarDate(header),
-    latest,
+    latest: date,
     /** Ids of its operations; undefined for all. */
     operations: isPreview
       ? undefined

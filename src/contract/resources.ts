@@ -2,6 +2,7 @@ import {
   anyObject,
   boolean,
   choice,
+  code,
   derived,
   expecting,
   type Fields,
@@ -61,7 +62,7 @@ export const EVENT: Resource = {
       imageUrl: nullable(text('URL of an image.', 'https://images.example.org/misanthrope.jpg')),
       venueName: nullable(text('Name of the venue.', 'Théâtre des Quais')),
       venueAddress: nullable(
-        object('Address of the venue; null if the venue is stored as legacy free text.', {
+        object('VenueAddress', 'Address of the venue; null if the venue is stored as legacy free text.', {
           addressLine1: text('First line.', '12 quai des Lices'),
           addressLine2: nullable(text('Second line.', 'Entrée B')),
           city: text('City.', 'Rennes'),
@@ -118,14 +119,14 @@ export const TICKET: Resource = {
       cancelledAt: timestamp('Time of cancellation.', '2026-11-03T09:00:00+01:00'),
       eventSessionId: naming('sessions', id('Session of the ticket.', 'ses_301')),
       eventSessionStartAt: timestamp('Start of the session.', '2027-03-14T20:00:00+01:00'),
-      seatingInfo: object('Seat; null for free seating.', {
+      seatingInfo: object('SeatingInfo', 'Seat; null for free seating.', {
         blocName: text('Block.', 'Orchestre'),
         seatRow: text('Row.', 'K'),
         seatNumber: text('Seat.', '12'),
       }),
       qrCode: expecting(
         { kind: 'unique' },
-        id('Value of the QR code, which the `qrCodes` filter matches.', 'Q7F2-K9D1-44XA'),
+        code('Value of the QR code, which the `qrCodes` filter matches.', 'Q7F2-K9D1-44XA'),
       ),
       issuanceChannel: text('Code of the issuance channel.', 'WEB'),
       salesChannelName: text('Name of the sales channel.', 'Site officiel'),
@@ -138,16 +139,16 @@ export const TICKET: Resource = {
       vat: number('VAT included in the price paid.', 2.11),
       currency,
       transferable: boolean('Whether the holder may transfer the ticket.', true),
-      customer: object('Buyer.', {
+      customer: object('TicketCustomer', 'Buyer.', {
         customerId: text('Customer identifier.', 'cus_88'),
         firstName: text('First name.', 'Zoé'),
         lastName: text('Last name.', 'Lefèvre'),
         email: text('E-mail address.', 'zoe.lefevre@example.org'),
       }),
-      attendeeForm: object('Form completed by the attendee.', {
+      attendeeForm: object('AttendeeForm', 'Form completed by the attendee.', {
         formId: text('Form identifier.', 'frm_3'),
         submittedAt: timestamp('Time of submission.', '2026-11-02T10:20:00+01:00'),
-        responses: objects('Responses.', {
+        responses: objects('AttendeeResponse', 'Responses.', {
           fieldId: text('Field identifier.', 'fld_1'),
           value: texts('Response values.', ['Oui']),
         }),
@@ -181,13 +182,13 @@ export const ORDER: Resource = {
       salesChannelId: text('Identifier of the sales channel.', 'sch_1'),
       salesChannelName: text('Name of the sales channel.', 'Site officiel'),
       status: choice(ORDER_STATUSES, 'Status.', 'FULFILLED'),
-      customer: object('Customer.', {
+      customer: object('Customer', 'Customer.', {
         customerId: required(text('Customer identifier.', 'cus_88')),
         email: required(text('E-mail address, which the `email` filter matches.', 'zoe.lefevre@example.org')),
         firstName: text('First name.', 'Zoé'),
         lastName: text('Last name.', 'Lefèvre'),
       }),
-      billingAddress: object('Billing address.', address),
+      billingAddress: object('Address', 'Billing address.', address),
       currency,
       totalPrice: price('Total before discounts, including fees and add-ons.', 93),
       totalPaidPrice: price('Total paid.', 84),
@@ -200,15 +201,15 @@ export const ORDER: Resource = {
       serviceFees: number('Service fees.', 3),
       deliveryFees: number('Delivery fees.', 0),
       totalVatAmount: number('VAT included in the total paid.', 4.22),
-      delivery: object('Delivery.', {
+      delivery: object('Delivery', 'Delivery.', {
         type: choice(['home_delivery', 'pickup_point', 'on_site'], 'Type of delivery.'),
         carrierId: text('Carrier identifier.', 'car_2'),
-        homeDeliveryAddress: object('Delivery address.', address),
-        pickupPoint: anyObject('Pickup point; its fields are returned as imported.', {
+        homeDeliveryAddress: object('Address', 'Delivery address.', address),
+        pickupPoint: anyObject('PickupPoint', 'Pickup point; its fields are returned as imported.', {
           name: 'Tabac du Port',
         }),
       }),
-      placedItems: objects('Items.', {
+      placedItems: objects('PlacedItem', 'Items.', {
         offerId: naming('offers', text('Offer.', 'off_7')),
         offerName: text('Name of the offer.', 'Carré or'),
         inventoryId: text('Inventory identifier.', 'inv_7_301'),
@@ -223,7 +224,7 @@ export const ORDER: Resource = {
         sessionId: naming('sessions', text('Session.', 'ses_301')),
         unitVatAmount: number('VAT included in the unit price paid.', 2.11),
       }),
-      optIns: objects('Consents requested from the customer.', {
+      optIns: objects('OptIn', 'Consents requested from the customer.', {
         name: text('Consent name.', 'newsletter'),
         accepted: boolean('Whether the customer accepted.', false),
       }),
@@ -236,7 +237,7 @@ export const ORDER: Resource = {
       paymentStatus: text('Payment status, such as `PAID`; returned as imported.', 'PAID'),
       refundedAmount: number('Refunded amount.', 40.5),
       ticketsProtected: boolean('Whether the tickets are protected.', false),
-      addOns: objects('Additional services.', {
+      addOns: objects('AddOn', 'Additional services.', {
         category: text('Category, such as `INSURANCE` or `DONATION`.', 'DONATION'),
         serviceId: text('Service identifier.', 'srv_1'),
         serviceName: text('Service name.', 'Fonds de création'),
@@ -288,15 +289,15 @@ export const OFFER: Resource = {
       vatRate,
       defaultMaximumCapacity: integer('Default maximum capacity.', 220),
       attendeeFormId: nullable(text('Form that attendees complete.', 'frm_3')),
-      pricing: objects('Pricings.', {
+      pricing: objects('TicketPricing', 'Pricings.', {
         ...pricing,
         resaleEnabled: boolean('Whether tickets of this pricing may be resold.', true),
       }),
-      optionOffers: objects('Options sold with this ticket, each at its pricing.', {
+      optionOffers: objects('OfferOption', 'Options sold with this ticket, each at its pricing.', {
         offerId: naming('offers', text('Option offer.', 'off_12')),
         pricingId: naming('pricings', text('Pricing of the option offer.', 'prc_121')),
       }),
-      inventory: objects('Stock by session.', {
+      inventory: objects('TicketInventory', 'Stock by session.', {
         inventoryId: text('Inventory identifier.', 'inv_7_301'),
         sessionId: naming('sessions', text('Session.', 'ses_301')),
         ...stock,
@@ -306,13 +307,13 @@ export const OFFER: Resource = {
       ...offerHead('PRODUCT'),
       vatRate,
       defaultQuantity: integer('Default quantity.', 1),
-      variantOptionLabels: object('Names of the variant options.', {
+      variantOptionLabels: object('VariantOptionLabels', 'Names of the variant options.', {
         option1: nullable(text('First.', 'Taille')),
         option2: nullable(text('Second.', 'Couleur')),
         option3: nullable(text('Third.', 'Matière')),
       }),
-      pricing: objects('Pricings.', pricing),
-      inventory: objects('Stock by variant.', {
+      pricing: objects('ProductPricing', 'Pricings.', pricing),
+      inventory: objects('ProductInventory', 'Stock by variant.', {
         inventoryId: text('Inventory identifier.', 'inv_30_m'),
         option1: nullable(text('First option.', 'M')),
         option2: nullable(text('Second option.', 'Noir')),
@@ -325,7 +326,7 @@ export const OFFER: Resource = {
       ...offerHead('BUNDLE'),
       pricingId: text('Pricing identifier.', 'prc_900'),
       price: price('Price.', 99),
-      contains: objects('Offers in the bundle.', {
+      contains: objects('BundleItem', 'Offers in the bundle.', {
         offerId: naming('offers', text('Offer.', 'off_7')),
         quantity: integer('Quantity.', 2),
         price: price('Unit price within the bundle.', 40),

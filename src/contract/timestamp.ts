@@ -1,39 +1,85 @@
 /**
- * The grammar of timestamps in queries and records. It is `YYYY-MM-DDThh:mm[:ss[.f…]]`, then `Z` or `±hh:mm` (ISO 8601,
- * extended format, calendar date).
+ * The grammar of timestamps in queries and imports, and the form in which they are served.
+ *
+ * The grammar is ISO 8601: a calendar date, `T`, a time to minutes, seconds or a fraction of them, all in the extended or
+ * all in the basic form, then `Z`, `±hh:mm`, `±hhmm` or `±hh`. The served form is that of RFC 3339, which has seconds.
  *
  * The available parsers are too lenient. `Date.parse` accepts local times and plain dates. Luxon accepts week dates and
  * truncates to milliseconds. The `date-time` of ajv accepts a space for the `T`, and that of JSON Schema requires seconds.
  */
 
-// The patterns avoid \d: in some languages, it matches digits of other scripts, too.
+// The patterns avoid escapes: \d matches digits of other scripts in some languages, and some generators double the \.
 const DAY_TO_29 = '0[1-9]|[12][0-9]';
-const MONTH_AND_DAY = `((0[13578]|1[02])-(${DAY_TO_29}|3[01])|(0[469]|11)-(${DAY_TO_29}|30)|02-(${DAY_TO_29}))`;
-const MINUTES = '([01][0-9]|2[0-3]):[0-5][0-9]';
-const TIME = `${MINUTES}(:[0-5][0-9](\\.[0-9]+)?)?`;
-const OFFSET = `[+-]${MINUTES}`;
+const MINUTES_AND_SECONDS = '[0-5][0-9]';
+const HOUR = '([01][0-9]|2[0-3])';
+const OFFSET = `[+-]${HOUR}:${MINUTES_AND_SECONDS}`;
+
+function date(separator: '-' | ''): string {
+  const inMonths = (months: string, days: string) => `(${months})${separator}(${days})`;
+  const [long, short] = [
+    inMonths('0[13578]|1[02]', `${DAY_TO_29}|3[01]`),
+    inMonths('0[469]|11', `${DAY_TO_29}|30`),
+  ];
+  return `[0-9]{4}${separator}(${long}|${short}|${inMonths('02', DAY_TO_29)})`;
+}
+
+function time(separator: ':' | ''): string {
+  const next = separator + MINUTES_AND_SECONDS;
+  return `${HOUR}${next}(${next}([.,][0-9]+)?)?`;
+}
 
 /** Calendar dates, and 29 February of any year. */
-export const DATE_PATTERN = `[0-9]{4}-${MONTH_AND_DAY}`;
-export const TIMESTAMP_PATTERN = `^${DATE_PATTERN}T${TIME}(Z|${OFFSET})$`;
-/** By the form in which timestamps are served. */
-export const TIMESTAMP_PATTERNS = {
-  imported: TIMESTAMP_PATTERN,
-  utc: `^${DATE_PATTERN}T${TIME}Z$`,
-  offset: `^${DATE_PATTERN}T${TIME}${OFFSET}$`,
+export const DATE_PATTERN = date('-');
+export const TIMESTAMP_PATTERN =
+  `^(${DATE_PATTERN}T${time(':')}|${date('')}T${time('')})` + `(Z|[+-]${HOUR}(:?${MINUTES_AND_SECONDS})?)$`;
+
+const SERVED_TIME = `${HOUR}:${MINUTES_AND_SECONDS}:${MINUTES_AND_SECONDS}([.][0-9]+)?`;
+/** By the offset with which timestamps are served. */
+export const SERVED_PATTERNS = {
+  any: `^${DATE_PATTERN}T${SERVED_TIME}(Z|${OFFSET})$`,
+  utc: `^${DATE_PATTERN}T${SERVED_TIME}Z$`,
+  offset: `^${DATE_PATTERN}T${SERVED_TIME}${OFFSET}$`,
 };
+export type ServedForm = keyof typeof SERVED_PATTERNS;
 
 const DATE = new RegExp(`^${DATE_PATTERN}$`);
 const TIMESTAMP = new RegExp(TIMESTAMP_PATTERN);
+const PARTS = /^(.{4})-?(..)-?(..)T(..):?(..)(?::?(..)(?:[.,]([0-9]+))?)?(Z|[+-]..)(?::?(..))?$/;
+const SERVED = {
+  any: new RegExp(SERVED_PATTERNS.any),
+  utc: new RegExp(SERVED_PATTERNS.utc),
+  offset: new RegExp(SERVED_PATTERNS.offset),
+};
 
 /** Microseconds since 1970-01-01T00:00:00Z. A bigint because the number passes 2^53 in the year 2255. */
 export type Instant = bigint;
 
 /** Returns the instant of a timestamp, truncated to microseconds; undefined when `text` is malformed. */
 export function parseTimestamp(text: string): Instant | undefined {
-  if (!TIMESTAMP.test(text) || !isExistingDay(text)) return undefined;
-  const seconds = Math.floor(Date.parse(text) / 1000);
-  return BigInt(seconds) * 1_000_000n + BigInt(microsecondsOf(text));
+  const written = inRfc3339(text);
+  if (written === undefined) return undefined;
+  const seconds = Math.floor(Date.parse(written) / 1000);
+  return BigInt(seconds) * 1_000_000n + BigInt(microsecondsOf(written));
+}
+
+/**
+ * Returns a timestamp in the form of RFC 3339; undefined when `text` is malformed. The offset and the digits of a fraction
+ * stay unchanged.
+ */
+export function inRfc3339(text: string): string | undefined {
+  if (isServedForm(text, 'any')) return isExistingDay(text) ? text : undefined;
+  const parts = TIMESTAMP.test(text) ? PARTS.exec(text) : null;
+  if (parts === null) return undefined;
+  const [, year, month, day, hour, minute, second = '00', fraction, zone, minutes = '00'] = parts;
+  const seconds = fraction === undefined ? second : `${second}.${fraction}`;
+  const offset = zone === 'Z' ? zone : `${zone}:${minutes}`;
+  const written = `${year}-${month}-${day}T${hour}:${minute}:${seconds}${offset}`;
+  return isExistingDay(written) ? written : undefined;
+}
+
+/** Returns whether a text has the form of a served timestamp. */
+export function isServedForm(text: string, form: ServedForm): boolean {
+  return SERVED[form].test(text);
 }
 
 /** Returns whether `text` is an existing calendar date, `YYYY-MM-DD`. */
@@ -41,7 +87,7 @@ export function isCalendarDate(text: string): boolean {
   return DATE.test(text) && isExistingDay(text);
 }
 
-/** Converts a valid timestamp to UTC with `Z`. Seconds and fraction stay unchanged. */
+/** Converts a timestamp of RFC 3339 to UTC with `Z`. Seconds and fraction stay unchanged. */
 export function inUtc(text: string): string {
   if (text.endsWith('Z')) return text;
   const moved = new Date(text.slice(0, 16) + text.slice(-6)).toISOString();
@@ -49,7 +95,7 @@ export function inUtc(text: string): string {
   return moved.length === 24 ? moved.slice(0, 16) + text.slice(16, -6) + 'Z' : text;
 }
 
-/** Converts the `Z` of a valid timestamp to an offset. */
+/** Converts the `Z` of a timestamp of RFC 3339 to an offset. */
 export function withOffset(text: string): string {
   return text.replace('Z', '+00:00');
 }

@@ -7,7 +7,7 @@ import express, {
 } from 'express';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import { type ContentCoding, RECORD_COUNT_HEADER } from '../contract/headers.ts';
+import { type ContentCoding, PREFER_HEADER, RECORD_COUNT_HEADER } from '../contract/headers.ts';
 import { PUBLIC_PATHS } from '../contract/openapi/public-paths.ts';
 import {
   CONTENT_DIGEST_PARAMETER,
@@ -24,7 +24,7 @@ import { authenticate, checkAvailability, storesOf } from './checks/authenticate
 import { OVERLOADED } from './checks/overload.ts';
 import { countStream, RateLimit } from './checks/key-limits.ts';
 import type { Pins } from './checks/pin.ts';
-import { ignoredParameters, parseQuery } from './checks/query.ts';
+import { parseQuery } from './checks/query.ts';
 import type { RefusalBudget } from './checks/refusal-budget.ts';
 import { checkVersion, headersOfEnd, versionResolver } from './checks/version.ts';
 import type { Connection } from './connections/connection.ts';
@@ -108,7 +108,8 @@ export function createApi(dependencies: Dependencies): Api {
     const context = startContext(connection, request, response, resolveVersion, clock());
     const { url, headers, httpVersion } = request;
     // Of refusals, too, so that scripts can read them.
-    const origins = hasPath(url, PUBLIC_PATHS.openApi) ? '*' : config.corsOrigins;
+    const isOpenApi = hasPath(url, PUBLIC_PATHS.openApi) || hasPath(url, PUBLIC_PATHS.openApi30);
+    const origins = isOpenApi ? '*' : config.corsOrigins;
     if (origins !== undefined) context.corsHeaders = corsHeaders(request, origins);
     const isAnsweredHere = origins !== undefined && isPreflight(request);
     // Before all others, since Node reads the body of any other response to its end.
@@ -163,8 +164,8 @@ export function createApi(dependencies: Dependencies): Api {
       }
       const stored = storesOf(view, caller.organizationId); //          429: organization not loaded
       checkVersion(operation, request, context.version); //             400: invalid · 404: not in this version
-      const query = parseQuery(queryOf(request.url)); //                400: broken encoding
-      context.ignoredParameters = ignoredParameters(query, parameters);
+      const query = parseQuery(queryOf(request.url), parameters, request.get(PREFER_HEADER));
+      context.queryHeaders = query.headers;
       if ('changes' in reads) {
         const { live } = stored;
         if (request.httpVersion === '1.0') throw HTTP_1_1_NEEDED; //    400
@@ -175,7 +176,7 @@ export function createApi(dependencies: Dependencies): Api {
         return;
       }
       const reader = reads.readerFor(request); //                       400: lines by HTTP/1.0
-      const pin = parameters.length === 0 ? undefined : query.get(CONTENT_DIGEST_PARAMETER)?.at(0);
+      const pin = query.values.get(CONTENT_DIGEST_PARAMETER)?.at(0);
       const section = pin === undefined ? sectionOf(stored.live, reads.list) : stored.find(reads.list, pin);
       // 400: the content of the link is gone, with all violations of the query · 429: it may not be loaded yet
       if (section === undefined)
@@ -183,13 +184,13 @@ export function createApi(dependencies: Dependencies): Api {
       const { image } = section;
       if (image !== stored.live.lists[reads.list]) context.pin = 'retained';
 
-      const isPartialView = cutting.some(({ name }) => query.has(name));
+      const isPartialView = cutting.some(({ name }) => query.values.has(name));
       const headers = dataHeaders(section, isPartialView);
       const origin = reader.hasLinks ? originOf(request, config) : '';
       const tag = entityTag(reader.contentTag(image, now), context.version?.name, origin, request.url);
       const { 'if-none-match': condition } = request.headers;
-      // Before the query is validated, since only responses to valid queries have a tag.
-      const matched = matchedTag(condition, tag);
+      // Before the query is validated, since only responses to valid queries have a tag. Strict handling has the same tag.
+      const matched = query.violations.length > 0 ? undefined : matchedTag(condition, tag);
       if (matched !== undefined) {
         // The client may follow the link that it has cached.
         if (reader.hasLinks) pins.noteUse(image);

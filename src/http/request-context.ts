@@ -29,7 +29,8 @@ export class RequestContext {
   corsHeaders: HeaderList | undefined;
   caller: ValidKey | undefined;
   rateLimit: RateLimitState | undefined;
-  ignoredParameters: string | undefined;
+  /** Headers that say how the query was handled; set when it is parsed. */
+  queryHeaders: HeaderList = [];
   refusal: Problem['refusal'] | undefined;
   /** Set when the content digest of a link did not select the live data. */
   pin: PinOutcome | undefined;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { encodeQuery } from '../../client/src/query.ts';
+import { EMAIL, ID_LIST } from '../../src/contract/parameter.ts';
 import { parseQuery } from '../../src/http/checks/query.ts';
 import { FIXED } from '../support/random.ts';
 
@@ -24,9 +25,15 @@ describe('The query of the TypeScript client', () => {
     const value = fc.string({ unit: 'grapheme', minLength: 1 }).map((text) => text.replaceAll(',', ';'));
     fc.assert(
       fc.property(fc.array(value, { minLength: 1 }), value, (ids, email) => {
-        const query = parseQuery(encodeQuery({ ids, email }));
-        expect(query.get('ids')).to.deep.equal([ids.join(',')]);
-        expect(query.get('email')).to.deep.equal([email]);
+        const parameters = [
+          { name: 'ids', kind: ID_LIST, description: '' },
+          { name: 'email', kind: EMAIL, description: '' },
+        ];
+        const { values } = parseQuery(encodeQuery({ ids, email }), parameters);
+        expect([...values]).to.deep.equal([
+          ['ids', [ids.join(',')]],
+          ['email', [email]],
+        ]);
       }),
       FIXED,
     );

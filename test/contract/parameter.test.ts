@@ -20,7 +20,7 @@ import { Problem } from '../../src/http/response/problem.ts';
 /** Returns the `ctx` of each violation of a text. */
 function violationsOf(kind: ParameterKind, text: string): string[] {
   try {
-    queryReader([{ name: 'a', kind, description: '' }])(new Map([['a', [text]]]));
+    queryReader([{ name: 'a', kind, description: '' }])({ values: new Map([['a', [text]]]), violations: [] });
     return [];
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
@@ -139,7 +139,7 @@ describe('The kinds of parameters', () => {
       [listOf(['a', 'b']), 'b,a', ['b', 'a']],
     ] as const) {
       const read = queryReader([{ name: 'a', kind, description: '' }]);
-      expect(read(new Map([['a', [text]]]))).to.deep.equal({ a: value });
+      expect(read({ values: new Map([['a', [text]]]), violations: [] })).to.deep.equal({ a: value });
     }
   });
 

@@ -250,9 +250,29 @@ export interface paths {
         };
         /**
          * Retrieve the OpenAPI document
-         * @description Returns this document.
+         * @description Returns this document, in OpenAPI 3.1.
          */
         get: operations["getOpenApiDocument"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi-3.0.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve the OpenAPI document in OpenAPI 3.0
+         * @description Returns this document in OpenAPI 3.0.3, for gateways and generators that do not read 3.1.
+         */
+        get: operations["getOpenApi30Document"];
         put?: never;
         post?: never;
         delete?: never;
@@ -343,33 +363,7 @@ export interface components {
              */
             venueName: string | null;
             /** @description Address of the venue; null if the venue is stored as legacy free text. */
-            venueAddress: {
-                /**
-                 * @description First line.
-                 * @example 12 quai des Lices
-                 */
-                addressLine1: string;
-                /**
-                 * @description Second line.
-                 * @example Entrée B
-                 */
-                addressLine2: string | null;
-                /**
-                 * @description City.
-                 * @example Rennes
-                 */
-                city: string;
-                /**
-                 * @description Postal code.
-                 * @example 35000
-                 */
-                postalCode: string;
-                /**
-                 * @description Country code.
-                 * @example FR
-                 */
-                countryCode: string;
-            } | null;
+            venueAddress: components["schemas"]["VenueAddress"] | null;
             /**
              * @description Time zone identifier of the IANA database.
              * @example Europe/Paris
@@ -413,6 +407,33 @@ export interface components {
              * @example ses_301
              */
             nextSessionId: string | null;
+        };
+        VenueAddress: {
+            /**
+             * @description First line.
+             * @example 12 quai des Lices
+             */
+            addressLine1: string;
+            /**
+             * @description Second line.
+             * @example Entrée B
+             */
+            addressLine2: string | null;
+            /**
+             * @description City.
+             * @example Rennes
+             */
+            city: string;
+            /**
+             * @description Postal code.
+             * @example 35000
+             */
+            postalCode: string;
+            /**
+             * @description Country code.
+             * @example FR
+             */
+            countryCode: string;
         };
         /** @description One date of an event. */
         EventSession: {
@@ -490,23 +511,7 @@ export interface components {
              */
             eventSessionStartAt: string | null;
             /** @description Seat; null for free seating. */
-            seatingInfo: {
-                /**
-                 * @description Block.
-                 * @example Orchestre
-                 */
-                blocName: string | null;
-                /**
-                 * @description Row.
-                 * @example K
-                 */
-                seatRow: string | null;
-                /**
-                 * @description Seat.
-                 * @example 12
-                 */
-                seatNumber: string | null;
-            } | null;
+            seatingInfo: components["schemas"]["SeatingInfo"] | null;
             /**
              * @description Value of the QR code, which the `qrCodes` filter matches.
              * @example Q7F2-K9D1-44XA
@@ -571,66 +576,86 @@ export interface components {
              */
             transferable: boolean | null;
             /** @description Buyer. */
-            customer: {
-                /**
-                 * @description Customer identifier.
-                 * @example cus_88
-                 */
-                customerId: string | null;
-                /**
-                 * @description First name.
-                 * @example Zoé
-                 */
-                firstName: string | null;
-                /**
-                 * @description Last name.
-                 * @example Lefèvre
-                 */
-                lastName: string | null;
-                /**
-                 * @description E-mail address.
-                 * @example zoe.lefevre@example.org
-                 */
-                email: string | null;
-            } | null;
+            customer: components["schemas"]["TicketCustomer"] | null;
             /** @description Form completed by the attendee. */
-            attendeeForm: {
-                /**
-                 * @description Form identifier.
-                 * @example frm_3
-                 */
-                formId: string | null;
-                /**
-                 * @description Time of submission.
-                 * @example 2026-11-02T10:20:00+01:00
-                 */
-                submittedAt: string | null;
-                /**
-                 * @description Responses.
-                 * @example [
-                 *       {
-                 *         "fieldId": "fld_1",
-                 *         "value": [
-                 *           "Oui"
-                 *         ]
-                 *       }
-                 *     ]
-                 */
-                responses: {
-                    /**
-                     * @description Field identifier.
-                     * @example fld_1
-                     */
-                    fieldId: string | null;
-                    /**
-                     * @description Response values.
-                     * @example [
-                     *       "Oui"
-                     *     ]
-                     */
-                    value: string[];
-                }[];
-            } | null;
+            attendeeForm: components["schemas"]["AttendeeForm"] | null;
+        };
+        SeatingInfo: {
+            /**
+             * @description Block.
+             * @example Orchestre
+             */
+            blocName: string | null;
+            /**
+             * @description Row.
+             * @example K
+             */
+            seatRow: string | null;
+            /**
+             * @description Seat.
+             * @example 12
+             */
+            seatNumber: string | null;
+        };
+        TicketCustomer: {
+            /**
+             * @description Customer identifier.
+             * @example cus_88
+             */
+            customerId: string | null;
+            /**
+             * @description First name.
+             * @example Zoé
+             */
+            firstName: string | null;
+            /**
+             * @description Last name.
+             * @example Lefèvre
+             */
+            lastName: string | null;
+            /**
+             * @description E-mail address.
+             * @example zoe.lefevre@example.org
+             */
+            email: string | null;
+        };
+        AttendeeForm: {
+            /**
+             * @description Form identifier.
+             * @example frm_3
+             */
+            formId: string | null;
+            /**
+             * @description Time of submission.
+             * @example 2026-11-02T10:20:00+01:00
+             */
+            submittedAt: string | null;
+            /**
+             * @description Responses.
+             * @example [
+             *       {
+             *         "fieldId": "fld_1",
+             *         "value": [
+             *           "Oui"
+             *         ]
+             *       }
+             *     ]
+             */
+            responses: components["schemas"]["AttendeeResponse"][];
+        };
+        AttendeeResponse: {
+            /**
+             * @description Field identifier.
+             * @example fld_1
+             */
+            fieldId: string | null;
+            /**
+             * @description Response values.
+             * @example [
+             *       "Oui"
+             *     ]
+             */
+            value: string[];
         };
         /** @description An order and its items. */
         Order: {
@@ -661,87 +686,9 @@ export interface components {
              */
             status: "PENDING" | "FULFILLED" | "CANCELLED";
             /** @description Customer. */
-            customer: {
-                /**
-                 * @description Customer identifier.
-                 * @example cus_88
-                 */
-                customerId: string;
-                /**
-                 * @description E-mail address, which the `email` filter matches.
-                 * @example zoe.lefevre@example.org
-                 */
-                email: string;
-                /**
-                 * @description First name.
-                 * @example Zoé
-                 */
-                firstName: string | null;
-                /**
-                 * @description Last name.
-                 * @example Lefèvre
-                 */
-                lastName: string | null;
-            } | null;
+            customer: components["schemas"]["Customer"] | null;
             /** @description Billing address. */
-            billingAddress: {
-                /**
-                 * @description Type of address.
-                 * @example personal
-                 * @enum {string}
-                 */
-                type: "personal" | "company";
-                /**
-                 * @description First name.
-                 * @example Zoé
-                 */
-                firstName: string | null;
-                /**
-                 * @description Last name.
-                 * @example Lefèvre
-                 */
-                lastName: string | null;
-                /**
-                 * @description Company.
-                 * @example Atelier Lefèvre
-                 */
-                companyName: string | null;
-                /**
-                 * @description VAT number.
-                 * @example FR12345678901
-                 */
-                vatNumber: string | null;
-                /**
-                 * @description Telephone.
-                 * @example +33 2 99 00 00 00
-                 */
-                phone: string | null;
-                /**
-                 * @description First line.
-                 * @example 3 rue du Port
-                 */
-                addressLine1: string;
-                /**
-                 * @description Second line.
-                 * @example Bâtiment C
-                 */
-                addressLine2: string | null;
-                /**
-                 * @description City.
-                 * @example Nantes
-                 */
-                city: string;
-                /**
-                 * @description Postal code.
-                 * @example 44000
-                 */
-                postalCode: string;
-                /**
-                 * @description Country code.
-                 * @example FR
-                 */
-                countryCode: string;
-            } | null;
+            billingAddress: components["schemas"]["Address"] | null;
             /**
              * @description Currency code of all amounts in the record.
              * @example EUR
@@ -811,80 +758,7 @@ export interface components {
              */
             totalVatAmount: number | null;
             /** @description Delivery. */
-            delivery: {
-                /**
-                 * @description Type of delivery.
-                 * @example home_delivery
-                 * @enum {string}
-                 */
-                type: "home_delivery" | "pickup_point" | "on_site";
-                /**
-                 * @description Carrier identifier.
-                 * @example car_2
-                 */
-                carrierId: string | null;
-                /** @description Delivery address. */
-                homeDeliveryAddress: {
-                    /**
-                     * @description Type of address.
-                     * @example personal
-                     * @enum {string}
-                     */
-                    type: "personal" | "company";
-                    /**
-                     * @description First name.
-                     * @example Zoé
-                     */
-                    firstName: string | null;
-                    /**
-                     * @description Last name.
-                     * @example Lefèvre
-                     */
-                    lastName: string | null;
-                    /**
-                     * @description Company.
-                     * @example Atelier Lefèvre
-                     */
-                    companyName: string | null;
-                    /**
-                     * @description VAT number.
-                     * @example FR12345678901
-                     */
-                    vatNumber: string | null;
-                    /**
-                     * @description Telephone.
-                     * @example +33 2 99 00 00 00
-                     */
-                    phone: string | null;
-                    /**
-                     * @description First line.
-                     * @example 3 rue du Port
-                     */
-                    addressLine1: string;
-                    /**
-                     * @description Second line.
-                     * @example Bâtiment C
-                     */
-                    addressLine2: string | null;
-                    /**
-                     * @description City.
-                     * @example Nantes
-                     */
-                    city: string;
-                    /**
-                     * @description Postal code.
-                     * @example 44000
-                     */
-                    postalCode: string;
-                    /**
-                     * @description Country code.
-                     * @example FR
-                     */
-                    countryCode: string;
-                } | null;
-                /** @description Pickup point; its fields are returned as imported. */
-                pickupPoint: Record<string, never> | null;
-            } | null;
+            delivery: components["schemas"]["Delivery"] | null;
             /**
              * @description Items.
              * @example [
@@ -905,77 +779,7 @@ export interface components {
              *       }
              *     ]
              */
-            placedItems: {
-                /**
-                 * @description Offer.
-                 * @example off_7
-                 */
-                offerId: string | null;
-                /**
-                 * @description Name of the offer.
-                 * @example Carré or
-                 */
-                offerName: string | null;
-                /**
-                 * @description Inventory identifier.
-                 * @example inv_7_301
-                 */
-                inventoryId: string | null;
-                /**
-                 * @description Quantity.
-                 * @example 2
-                 */
-                quantity: number | null;
-                /**
-                 * Format: double
-                 * @description Unit price before discounts.
-                 * @example 45
-                 */
-                unitPrice: number | null;
-                /**
-                 * Format: double
-                 * @description Unit price paid.
-                 * @example 40.5
-                 */
-                unitPaidPrice: number | null;
-                /**
-                 * Format: double
-                 * @description Discount per unit.
-                 * @example 4.5
-                 */
-                unitDiscountAmount: number | null;
-                /**
-                 * @description Discount code.
-                 * @example AUTOMNE10
-                 */
-                discountCode: string | null;
-                /**
-                 * @description Name of the pricing.
-                 * @example Plein tarif
-                 */
-                priceLabel: string | null;
-                /**
-                 * @description Type of the offer, such as `TICKET`.
-                 * @example TICKET
-                 */
-                offerType: string | null;
-                /**
-                 * @description Event, which the `eventIds` filter matches.
-                 * @example evt_42
-                 */
-                eventId: string | null;
-                /**
-                 * @description Session.
-                 * @example ses_301
-                 */
-                sessionId: string | null;
-                /**
-                 * Format: double
-                 * @description VAT included in the unit price paid.
-                 * @example 2.11
-                 */
-                unitVatAmount: number | null;
-            }[];
+            placedItems: components["schemas"]["PlacedItem"][];
             /**
              * @description Consents requested from the customer.
              * @example [
@@ -985,18 +789,7 @@ export interface components {
              *       }
              *     ]
              */
-            optIns: {
-                /**
-                 * @description Consent name.
-                 * @example newsletter
-                 */
-                name: string | null;
-                /**
-                 * @description Whether the customer accepted.
-                 * @example false
-                 */
-                accepted: boolean | null;
-            }[];
+            optIns: components["schemas"]["OptIn"][];
             /**
              * @description Creation time; lists are sorted by it, latest first.
              * @example 2026-11-02T10:14:00+01:00
@@ -1044,29 +837,211 @@ export interface components {
              *       }
              *     ]
              */
-            addOns: {
-                /**
-                 * @description Category, such as `INSURANCE` or `DONATION`.
-                 * @example DONATION
-                 */
-                category: string | null;
-                /**
-                 * @description Service identifier.
-                 * @example srv_1
-                 */
-                serviceId: string | null;
-                /**
-                 * @description Service name.
-                 * @example Fonds de création
-                 */
-                serviceName: string | null;
-                /**
-                 * Format: double
-                 * @description Price paid.
-                 * @example 3
-                 */
-                addOnPaidPrice: number | null;
-            }[];
+            addOns: components["schemas"]["AddOn"][];
+        };
+        Customer: {
+            /**
+             * @description Customer identifier.
+             * @example cus_88
+             */
+            customerId: string;
+            /**
+             * @description E-mail address, which the `email` filter matches.
+             * @example zoe.lefevre@example.org
+             */
+            email: string;
+            /**
+             * @description First name.
+             * @example Zoé
+             */
+            firstName: string | null;
+            /**
+             * @description Last name.
+             * @example Lefèvre
+             */
+            lastName: string | null;
+        };
+        Address: {
+            /**
+             * @description Type of address.
+             * @example personal
+             * @enum {string}
+             */
+            type: "personal" | "company";
+            /**
+             * @description First name.
+             * @example Zoé
+             */
+            firstName: string | null;
+            /**
+             * @description Last name.
+             * @example Lefèvre
+             */
+            lastName: string | null;
+            /**
+             * @description Company.
+             * @example Atelier Lefèvre
+             */
+            companyName: string | null;
+            /**
+             * @description VAT number.
+             * @example FR12345678901
+             */
+            vatNumber: string | null;
+            /**
+             * @description Telephone.
+             * @example +33 2 99 00 00 00
+             */
+            phone: string | null;
+            /**
+             * @description First line.
+             * @example 3 rue du Port
+             */
+            addressLine1: string;
+            /**
+             * @description Second line.
+             * @example Bâtiment C
+             */
+            addressLine2: string | null;
+            /**
+             * @description City.
+             * @example Nantes
+             */
+            city: string;
+            /**
+             * @description Postal code.
+             * @example 44000
+             */
+            postalCode: string;
+            /**
+             * @description Country code.
+             * @example FR
+             */
+            countryCode: string;
+        };
+        Delivery: {
+            /**
+             * @description Type of delivery.
+             * @example home_delivery
+             * @enum {string}
+             */
+            type: "home_delivery" | "pickup_point" | "on_site";
+            /**
+             * @description Carrier identifier.
+             * @example car_2
+             */
+            carrierId: string | null;
+            /** @description Delivery address. */
+            homeDeliveryAddress: components["schemas"]["Address"] | null;
+            /** @description Pickup point; its fields are returned as imported. */
+            pickupPoint: components["schemas"]["PickupPoint"] | null;
+        };
+        PickupPoint: Record<string, unknown>;
+        PlacedItem: {
+            /**
+             * @description Offer.
+             * @example off_7
+             */
+            offerId: string | null;
+            /**
+             * @description Name of the offer.
+             * @example Carré or
+             */
+            offerName: string | null;
+            /**
+             * @description Inventory identifier.
+             * @example inv_7_301
+             */
+            inventoryId: string | null;
+            /**
+             * @description Quantity.
+             * @example 2
+             */
+            quantity: number | null;
+            /**
+             * Format: double
+             * @description Unit price before discounts.
+             * @example 45
+             */
+            unitPrice: number | null;
+            /**
+             * Format: double
+             * @description Unit price paid.
+             * @example 40.5
+             */
+            unitPaidPrice: number | null;
+            /**
+             * Format: double
+             * @description Discount per unit.
+             * @example 4.5
+             */
+            unitDiscountAmount: number | null;
+            /**
+             * @description Discount code.
+             * @example AUTOMNE10
+             */
+            discountCode: string | null;
+            /**
+             * @description Name of the pricing.
+             * @example Plein tarif
+             */
+            priceLabel: string | null;
+            /**
+             * @description Type of the offer, such as `TICKET`.
+             * @example TICKET
+             */
+            offerType: string | null;
+            /**
+             * @description Event, which the `eventIds` filter matches.
+             * @example evt_42
+             */
+            eventId: string | null;
+            /**
+             * @description Session.
+             * @example ses_301
+             */
+            sessionId: string | null;
+            /**
+             * Format: double
+             * @description VAT included in the unit price paid.
+             * @example 2.11
+             */
+            unitVatAmount: number | null;
+        };
+        OptIn: {
+            /**
+             * @description Consent name.
+             * @example newsletter
+             */
+            name: string | null;
+            /**
+             * @description Whether the customer accepted.
+             * @example false
+             */
+            accepted: boolean | null;
+        };
+        AddOn: {
+            /**
+             * @description Category, such as `INSURANCE` or `DONATION`.
+             * @example DONATION
+             */
+            category: string | null;
+            /**
+             * @description Service identifier.
+             * @example srv_1
+             */
+            serviceId: string | null;
+            /**
+             * @description Service name.
+             * @example Fonds de création
+             */
+            serviceName: string | null;
+            /**
+             * Format: double
+             * @description Price paid.
+             * @example 3
+             */
+            addOnPaidPrice: number | null;
         };
         /** @description An entry of the catalog: tickets for an event, a product, or a bundle of offers. */
         Offer: components["schemas"]["TicketOffer"] | components["schemas"]["ProductOffer"] | components["schemas"]["BundleOffer"];
@@ -1164,34 +1139,7 @@ export interface components {
              *       }
              *     ]
              */
-            pricing: {
-                /**
-                 * @description Pricing identifier.
-                 * @example prc_71
-                 */
-                pricingId: string;
-                /**
-                 * @description Name.
-                 * @example Plein tarif
-                 */
-                name: string;
-                /**
-                 * Format: double
-                 * @description Price.
-                 * @example 45
-                 */
-                price: number;
-                /**
-                 * @description Bundle that sells this pricing; null for a pricing of the offer itself.
-                 * @example off_90
-                 */
-                bundleOfferId: string | null;
-                /**
-                 * @description Whether tickets of this pricing may be resold.
-                 * @example true
-                 */
-                resaleEnabled: boolean;
-            }[];
+            pricing: components["schemas"]["TicketPricing"][];
             /**
              * @description Options sold with this ticket, each at its pricing.
              * @example [
@@ -1201,18 +1149,7 @@ export interface components {
              *       }
              *     ]
              */
-            optionOffers: {
-                /**
-                 * @description Option offer.
-                 * @example off_12
-                 */
-                offerId: string;
-                /**
-                 * @description Pricing of the option offer.
-                 * @example prc_121
-                 */
-                pricingId: string;
-            }[];
+            optionOffers: components["schemas"]["OfferOption"][];
             /**
              * @description Stock by session.
              * @example [
@@ -1224,28 +1161,7 @@ export interface components {
              *       }
              *     ]
              */
-            inventory: {
-                /**
-                 * @description Inventory identifier.
-                 * @example inv_7_301
-                 */
-                inventoryId: string;
-                /**
-                 * @description Session.
-                 * @example ses_301
-                 */
-                sessionId: string;
-                /**
-                 * @description Total stock.
-                 * @example 220
-                 */
-                totalStock: number;
-                /**
-                 * @description Available stock.
-                 * @example 87
-                 */
-                availableStock: number;
-            }[];
+            inventory: components["schemas"]["TicketInventory"][];
         };
         ProductOffer: {
             /**
@@ -1320,23 +1236,7 @@ export interface components {
              */
             defaultQuantity: number;
             /** @description Names of the variant options. */
-            variantOptionLabels: {
-                /**
-                 * @description First.
-                 * @example Taille
-                 */
-                option1: string | null;
-                /**
-                 * @description Second.
-                 * @example Couleur
-                 */
-                option2: string | null;
-                /**
-                 * @description Third.
-                 * @example Matière
-                 */
-                option3: string | null;
-            };
+            variantOptionLabels: components["schemas"]["VariantOptionLabels"];
             /**
              * @description Pricings.
              * @example [
@@ -1348,29 +1248,7 @@ export interface components {
              *       }
              *     ]
              */
-            pricing: {
-                /**
-                 * @description Pricing identifier.
-                 * @example prc_71
-                 */
-                pricingId: string;
-                /**
-                 * @description Name.
-                 * @example Plein tarif
-                 */
-                name: string;
-                /**
-                 * Format: double
-                 * @description Price.
-                 * @example 45
-                 */
-                price: number;
-                /**
-                 * @description Bundle that sells this pricing; null for a pricing of the offer itself.
-                 * @example off_90
-                 */
-                bundleOfferId: string | null;
-            }[];
+            pricing: components["schemas"]["ProductPricing"][];
             /**
              * @description Stock by variant.
              * @example [
@@ -1385,43 +1263,7 @@ export interface components {
              *       }
              *     ]
              */
-            inventory: {
-                /**
-                 * @description Inventory identifier.
-                 * @example inv_30_m
-                 */
-                inventoryId: string;
-                /**
-                 * @description First option.
-                 * @example M
-                 */
-                option1: string | null;
-                /**
-                 * @description Second option.
-                 * @example Noir
-                 */
-                option2: string | null;
-                /**
-                 * @description Third option.
-                 * @example Coton
-                 */
-                option3: string | null;
-                /**
-                 * @description Total stock.
-                 * @example 220
-                 */
-                totalStock: number;
-                /**
-                 * @description Available stock.
-                 * @example 87
-                 */
-                availableStock: number;
-                /**
-                 * @description Weight in grams.
-                 * @example 180
-                 */
-                weightInGrams: number;
-            }[];
+            inventory: components["schemas"]["ProductInventory"][];
         };
         BundleOffer: {
             /**
@@ -1505,24 +1347,164 @@ export interface components {
              *       }
              *     ]
              */
-            contains: {
-                /**
-                 * @description Offer.
-                 * @example off_7
-                 */
-                offerId: string;
-                /**
-                 * @description Quantity.
-                 * @example 2
-                 */
-                quantity: number;
-                /**
-                 * Format: double
-                 * @description Unit price within the bundle.
-                 * @example 40
-                 */
-                price: number;
-            }[];
+            contains: components["schemas"]["BundleItem"][];
+        };
+        TicketPricing: {
+            /**
+             * @description Pricing identifier.
+             * @example prc_71
+             */
+            pricingId: string;
+            /**
+             * @description Name.
+             * @example Plein tarif
+             */
+            name: string;
+            /**
+             * Format: double
+             * @description Price.
+             * @example 45
+             */
+            price: number;
+            /**
+             * @description Bundle that sells this pricing; null for a pricing of the offer itself.
+             * @example off_90
+             */
+            bundleOfferId: string | null;
+            /**
+             * @description Whether tickets of this pricing may be resold.
+             * @example true
+             */
+            resaleEnabled: boolean;
+        };
+        OfferOption: {
+            /**
+             * @description Option offer.
+             * @example off_12
+             */
+            offerId: string;
+            /**
+             * @description Pricing of the option offer.
+             * @example prc_121
+             */
+            pricingId: string;
+        };
+        TicketInventory: {
+            /**
+             * @description Inventory identifier.
+             * @example inv_7_301
+             */
+            inventoryId: string;
+            /**
+             * @description Session.
+             * @example ses_301
+             */
+            sessionId: string;
+            /**
+             * @description Total stock.
+             * @example 220
+             */
+            totalStock: number;
+            /**
+             * @description Available stock.
+             * @example 87
+             */
+            availableStock: number;
+        };
+        VariantOptionLabels: {
+            /**
+             * @description First.
+             * @example Taille
+             */
+            option1: string | null;
+            /**
+             * @description Second.
+             * @example Couleur
+             */
+            option2: string | null;
+            /**
+             * @description Third.
+             * @example Matière
+             */
+            option3: string | null;
+        };
+        ProductPricing: {
+            /**
+             * @description Pricing identifier.
+             * @example prc_71
+             */
+            pricingId: string;
+            /**
+             * @description Name.
+             * @example Plein tarif
+             */
+            name: string;
+            /**
+             * Format: double
+             * @description Price.
+             * @example 45
+             */
+            price: number;
+            /**
+             * @description Bundle that sells this pricing; null for a pricing of the offer itself.
+             * @example off_90
+             */
+            bundleOfferId: string | null;
+        };
+        ProductInventory: {
+            /**
+             * @description Inventory identifier.
+             * @example inv_30_m
+             */
+            inventoryId: string;
+            /**
+             * @description First option.
+             * @example M
+             */
+            option1: string | null;
+            /**
+             * @description Second option.
+             * @example Noir
+             */
+            option2: string | null;
+            /**
+             * @description Third option.
+             * @example Coton
+             */
+            option3: string | null;
+            /**
+             * @description Total stock.
+             * @example 220
+             */
+            totalStock: number;
+            /**
+             * @description Available stock.
+             * @example 87
+             */
+            availableStock: number;
+            /**
+             * @description Weight in grams.
+             * @example 180
+             */
+            weightInGrams: number;
+        };
+        BundleItem: {
+            /**
+             * @description Offer.
+             * @example off_7
+             */
+            offerId: string;
+            /**
+             * @description Quantity.
+             * @example 2
+             */
+            quantity: number;
+            /**
+             * Format: double
+             * @description Unit price within the bundle.
+             * @example 40
+             */
+            price: number;
         };
         /** @description A page of Event records. */
         EventPage: {
@@ -1694,23 +1676,20 @@ export interface components {
                 offers?: number;
             };
         };
-        /** @description The reason why a request was refused. */
+        Violation: {
+            /** @example query.page */
+            loc: string;
+            /** @example 0 */
+            input: string;
+            /** @example must be an integer of at least 1, written in digits only */
+            ctx: string;
+        };
+        /** @description The reasons why a request was refused. */
         Problem: {
             /** @description The reason, and the expected form, if any. */
             detail: string;
-        };
-        /** @description The reasons why a query was refused. */
-        QueryProblem: {
-            /** @description The reason, and the expected form, if any. */
-            detail: string;
-            errors: {
-                /** @example query.page */
-                loc: string;
-                /** @example 0 */
-                input: string;
-                /** @example must be an integer of at least 1, written in digits only */
-                ctx: string;
-            }[];
+            /** @description Every violation; of an invalid query only. */
+            errors?: components["schemas"]["Violation"][];
         };
     };
     responses: {
@@ -1726,6 +1705,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Service-API-Ignored-Parameters": components["headers"]["Service-API-Ignored-Parameters"];
+                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Service-Snapshot-Id": components["headers"]["Service-Snapshot-Id"];
                 "Service-Data-As-Of": components["headers"]["Service-Data-As-Of"];
                 Vary: components["headers"]["Vary"];
@@ -1745,6 +1725,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Service-API-Ignored-Parameters": components["headers"]["Service-API-Ignored-Parameters"];
+                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Service-Snapshot-Id": components["headers"]["Service-Snapshot-Id"];
                 "Service-Data-As-Of": components["headers"]["Service-Data-As-Of"];
                 Vary: components["headers"]["Vary"];
@@ -1753,7 +1734,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The API key is missing or malformed; the version, the percent-encoding or the HTTP syntax is invalid; Transfer-Encoding does not end in `chunked`; or a request for application/x-ndjson uses HTTP/1.0. */
+        /** @description The API key is missing or malformed; the version, the percent-encoding of the path or the HTTP syntax is invalid; Transfer-Encoding does not end in `chunked`; or a request for application/x-ndjson uses HTTP/1.0. */
         InvalidRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1765,6 +1746,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Service-API-Ignored-Parameters": components["headers"]["Service-API-Ignored-Parameters"];
+                "Preference-Applied": components["headers"]["Preference-Applied"];
                 [name: string]: unknown;
             };
             content: {
@@ -1788,6 +1770,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Service-API-Ignored-Parameters": components["headers"]["Service-API-Ignored-Parameters"];
+                "Preference-Applied": components["headers"]["Preference-Applied"];
                 [name: string]: unknown;
             };
             content: {
@@ -1803,7 +1786,7 @@ export interface components {
                  *       ]
                  *     }
                  */
-                "application/json": components["schemas"]["QueryProblem"] | components["schemas"]["Problem"];
+                "application/json": components["schemas"]["Problem"];
             };
         };
         /** @description The API key is unknown, invalid, expired or revoked. */
@@ -1838,6 +1821,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Service-API-Ignored-Parameters": components["headers"]["Service-API-Ignored-Parameters"];
+                "Preference-Applied": components["headers"]["Preference-Applied"];
                 [name: string]: unknown;
             };
             content: {
@@ -1882,6 +1866,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Service-API-Ignored-Parameters": components["headers"]["Service-API-Ignored-Parameters"];
+                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
@@ -1966,6 +1951,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Service-API-Ignored-Parameters": components["headers"]["Service-API-Ignored-Parameters"];
+                "Preference-Applied": components["headers"]["Preference-Applied"];
                 [name: string]: unknown;
             };
             content: {
@@ -2052,6 +2038,8 @@ export interface components {
         PreviewVersion: string;
         /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
         RequestId: string;
+        /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+        Prefer: string;
         /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
         IfNoneMatch: string;
     };
@@ -2098,6 +2086,11 @@ export interface components {
          */
         "Service-API-Ignored-Parameters": string;
         /**
+         * @description Preference of the client that the service has followed (RFC 7240).
+         * @example handling=strict
+         */
+        "Preference-Applied": string;
+        /**
          * @description Number of records; only of a response in application/x-ndjson.
          * @example 20000
          */
@@ -2124,7 +2117,7 @@ export interface components {
         "Cache-Control": string;
         /**
          * @description Request headers on which the response depends.
-         * @example Authorization, Service-API-Version, Accept, Accept-Encoding
+         * @example Authorization, Service-API-Version, Accept, Accept-Encoding, Prefer
          */
         Vary: string;
         /**
@@ -2173,6 +2166,8 @@ export interface operations {
                 "Service-API-Version"?: components["parameters"]["Version"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+                Prefer?: components["parameters"]["Prefer"];
                 /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -2193,6 +2188,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Service-API-Ignored-Parameters": components["headers"]["Service-API-Ignored-Parameters"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Service-Snapshot-Id": components["headers"]["Service-Snapshot-Id"];
                     "Service-Data-As-Of": components["headers"]["Service-Data-As-Of"];
                     Vary: components["headers"]["Vary"];
@@ -2265,6 +2261,8 @@ export interface operations {
                 "Service-API-Version"?: components["parameters"]["Version"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+                Prefer?: components["parameters"]["Prefer"];
                 /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -2288,6 +2286,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Service-API-Ignored-Parameters": components["headers"]["Service-API-Ignored-Parameters"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Service-Snapshot-Id": components["headers"]["Service-Snapshot-Id"];
                     "Service-Data-As-Of": components["headers"]["Service-Data-As-Of"];
                     Vary: components["headers"]["Vary"];
@@ -2363,6 +2362,8 @@ export interface operations {
                 "Service-API-Version"?: components["parameters"]["Version"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+                Prefer?: components["parameters"]["Prefer"];
                 /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -2386,6 +2387,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Service-API-Ignored-Parameters": components["headers"]["Service-API-Ignored-Parameters"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Service-Snapshot-Id": components["headers"]["Service-Snapshot-Id"];
                     "Service-Data-As-Of": components["headers"]["Service-Data-As-Of"];
                     Vary: components["headers"]["Vary"];
@@ -2455,6 +2457,8 @@ export interface operations {
                 "Service-API-Version"?: components["parameters"]["Version"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+                Prefer?: components["parameters"]["Prefer"];
                 /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -2475,6 +2479,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Service-API-Ignored-Parameters": components["headers"]["Service-API-Ignored-Parameters"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Service-Snapshot-Id": components["headers"]["Service-Snapshot-Id"];
                     "Service-Data-As-Of": components["headers"]["Service-Data-As-Of"];
                     Vary: components["headers"]["Vary"];
@@ -2568,6 +2573,8 @@ export interface operations {
                 "Service-API-Version"?: components["parameters"]["Version"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+                Prefer?: components["parameters"]["Prefer"];
                 /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -2591,6 +2598,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Service-API-Ignored-Parameters": components["headers"]["Service-API-Ignored-Parameters"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Service-Snapshot-Id": components["headers"]["Service-Snapshot-Id"];
                     "Service-Data-As-Of": components["headers"]["Service-Data-As-Of"];
                     Vary: components["headers"]["Vary"];
@@ -2689,6 +2697,8 @@ export interface operations {
                 "Service-API-Version"?: components["parameters"]["Version"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+                Prefer?: components["parameters"]["Prefer"];
                 /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -2709,6 +2719,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Service-API-Ignored-Parameters": components["headers"]["Service-API-Ignored-Parameters"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Service-Snapshot-Id": components["headers"]["Service-Snapshot-Id"];
                     "Service-Data-As-Of": components["headers"]["Service-Data-As-Of"];
                     Vary: components["headers"]["Vary"];
@@ -2850,6 +2861,8 @@ export interface operations {
                 "Service-API-Version"?: components["parameters"]["Version"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+                Prefer?: components["parameters"]["Prefer"];
                 /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -2873,6 +2886,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Service-API-Ignored-Parameters": components["headers"]["Service-API-Ignored-Parameters"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Service-Snapshot-Id": components["headers"]["Service-Snapshot-Id"];
                     "Service-Data-As-Of": components["headers"]["Service-Data-As-Of"];
                     Vary: components["headers"]["Vary"];
@@ -3021,6 +3035,8 @@ export interface operations {
                 "Service-API-Version": components["parameters"]["PreviewVersion"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+                Prefer?: components["parameters"]["Prefer"];
                 /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -3041,6 +3057,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Service-API-Ignored-Parameters": components["headers"]["Service-API-Ignored-Parameters"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Service-Snapshot-Id": components["headers"]["Service-Snapshot-Id"];
                     "Service-Data-As-Of": components["headers"]["Service-Data-As-Of"];
                     Vary: components["headers"]["Vary"];
@@ -3130,6 +3147,8 @@ export interface operations {
                 "Service-API-Version": components["parameters"]["PreviewVersion"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+                Prefer?: components["parameters"]["Prefer"];
                 /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -3153,6 +3172,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Service-API-Ignored-Parameters": components["headers"]["Service-API-Ignored-Parameters"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Service-Snapshot-Id": components["headers"]["Service-Snapshot-Id"];
                     "Service-Data-As-Of": components["headers"]["Service-Data-As-Of"];
                     Vary: components["headers"]["Vary"];
@@ -3235,6 +3255,8 @@ export interface operations {
                 "Service-API-Version": components["parameters"]["PreviewVersion"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -3253,6 +3275,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Service-API-Ignored-Parameters": components["headers"]["Service-API-Ignored-Parameters"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Service-Snapshot-Id": components["headers"]["Service-Snapshot-Id"];
                     "Service-Data-As-Of": components["headers"]["Service-Data-As-Of"];
                     Vary: components["headers"]["Vary"];
@@ -3373,7 +3396,51 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": Record<string, unknown>;
+                };
+            };
+            /** @description The document is unchanged. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    ETag: components["headers"]["ETag"];
+                    Vary: components["headers"]["Vary"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
+        };
+    };
+    getOpenApi30Document: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    ETag: components["headers"]["ETag"];
+                    Vary: components["headers"]["Vary"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, unknown>;
                 };
             };
             /** @description The document is unchanged. */

@@ -1,5 +1,21 @@
-import { exampleOf, type Field, type Fields, type Resource, type Shape, shapeSchema } from '../field.ts';
-import { IF_NONE_MATCH_HEADER, REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../headers.ts';
+import {
+  exampleOf,
+  type Field,
+  type Fields,
+  objectsIn,
+  type ObjectShape,
+  type Resource,
+  type Shape,
+  shapeSchema,
+} from '../field.ts';
+import {
+  IF_NONE_MATCH_HEADER,
+  IGNORED_PARAMETERS_HEADER,
+  PREFER_HEADER,
+  REQUEST_ID_HEADER,
+  REQUEST_ID_PATTERN,
+  STRICT_HANDLING,
+} from '../headers.ts';
 import {
   type ChangesOperation,
   type Operation,
@@ -12,7 +28,7 @@ import {
 import { isList, type ParameterKind, type Schema, splitList } from '../parameter.ts';
 import { type End, PREVIEW, type Release, STABLE, VERSION_HEADER } from '../releases.ts';
 import { RESOURCES } from '../resources.ts';
-import { DATE_PATTERN, TIMESTAMP_PATTERNS } from '../timestamp.ts';
+import { DATE_PATTERN, SERVED_PATTERNS } from '../timestamp.ts';
 import {
   PUBLIC_PATHS,
   PUBLIC_RESPONSES,
@@ -22,11 +38,11 @@ import {
 } from './public-paths.ts';
 import {
   changeSchemas,
-  closedObject,
   componentRef,
   foundChanges,
   foundList,
   foundRecord,
+  openObject,
   pageSchema,
   PROBLEM_SCHEMAS,
   RESPONSE_HEADERS,
@@ -59,7 +75,7 @@ export function openApiDocument(
         'HEAD returns the headers of GET, and OPTIONS returns the allowed methods.',
         ...releases.flatMap(({ date, end }) => endSentences(`The stable version of ${date}`, end)),
       ].join(' '),
-      license: { name: 'MIT', identifier: 'MIT' },
+      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },
     servers: [{ url: baseUrl }],
     security: [{ apiKey: [] }],
@@ -112,6 +128,14 @@ const REQUEST_HEADERS = {
     description: `Id of the request. The service replaces a value that does not match \`${REQUEST_ID_PATTERN}\`.`,
     schema: { type: 'string' },
   },
+  Prefer: {
+    name: PREFER_HEADER,
+    in: 'header',
+    description:
+      `With \`${STRICT_HANDLING}\` (RFC 7240), query parameters that the operation does not have are violations, 400. By ` +
+      `default, they are ignored, and \`${IGNORED_PARAMETERS_HEADER}\` names them.`,
+    schema: { type: 'string' },
+  },
   IfNoneMatch: {
     name: IF_NONE_MATCH_HEADER,
     in: 'header',
@@ -145,6 +169,7 @@ function operationObject(operation: Operation, releases: readonly Release[]): Sc
       ...parametersOf(operation).map(parameterObject),
       componentRef('parameters', release === undefined ? 'PreviewVersion' : 'Version'),
       componentRef('parameters', 'RequestId'),
+      componentRef('parameters', 'Prefer'),
       ...(kind === 'changes' ? [] : [componentRef('parameters', 'IfNoneMatch')]),
     ],
     responses: responsesOf(operation),
@@ -201,16 +226,22 @@ function exampleValue(kind: ParameterKind, text: string): unknown {
 }
 
 /** Returns the JSON Schema (2020-12) of a served object. Every field is present, null or `[]` without a value. */
-export function servedSchema(fields: Fields): Schema {
-  return closedObject(
+function servedSchema(fields: Fields): Schema {
+  return openObject(
     Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, fieldSchema(field)])),
   );
 }
 
-/** Returns the schemas of a resource by name. Several variants have one each, and one discriminates them by `type`. */
+/**
+ * Returns the schemas of a resource, and of the objects in its records, by name. Several variants have one each, and one
+ * discriminates them by `type`.
+ */
 function resourceSchemas({ name, description, variants }: Resource): Record<string, Schema> {
   const entries = Object.entries(variants);
-  if (entries.length === 1) return { [name]: { description, ...servedSchema(entries[0][1]) } };
+  const nested = Object.fromEntries(
+    entries.flatMap(([, fields]) => [...objectsIn(fields)]).map((shape) => [shape.name, objectSchema(shape)]),
+  );
+  if (entries.length === 1) return { [name]: { description, ...servedSchema(entries[0][1]) }, ...nested };
   const nameOf = (type: string) => type[0] + type.slice(1).toLowerCase() + name;
   const refOf = (type: string) => `#/components/schemas/${nameOf(type)}`;
   return {
@@ -223,24 +254,33 @@ function resourceSchemas({ name, description, variants }: Resource): Record<stri
       },
     },
     ...Object.fromEntries(entries.map(([type, fields]) => [nameOf(type), servedSchema(fields)])),
+    ...nested,
   };
 }
 
+function objectSchema(shape: ObjectShape): Schema {
+  return shape.kind === 'object'
+    ? servedSchema(shape.fields)
+    : { type: 'object', additionalProperties: true };
+}
+
 function fieldSchema({ shape, description, example, required }: Field): Schema {
-  const schema = shapeSchema(shape, servedSchema, keywordsOf);
+  const schema = shapeSchema(shape, ({ name }) => componentRef('schemas', name), keywordsOf);
   const isNullable = !required && shape.kind !== 'list';
+  // The example of an object consists of those of its fields. Most generators read a nullable object in this form only.
+  if ('$ref' in schema)
+    return { ...(isNullable ? { oneOf: [schema, { type: 'null' }] } : schema), description };
   return {
     ...schema,
     ...(isNullable && { type: [schema['type'], 'null'] }),
     description,
-    // The example of an object consists of those of its fields.
-    ...(schema['type'] !== 'object' && { examples: [example] }),
+    examples: [example],
   };
 }
 
 function keywordsOf(shape: Shape): Schema {
   if (shape.kind === 'text' && shape.nonEmpty) return { minLength: 1 };
-  if (shape.kind === 'timestamp') return { pattern: TIMESTAMP_PATTERNS[shape.form] };
+  if (shape.kind === 'timestamp') return { pattern: SERVED_PATTERNS[shape.form] };
   // Without a format, oapi-codegen generates numbers of 32 bits, which cannot represent all amounts.
   return shape.kind === 'number' ? { format: 'double' } : {};
 }

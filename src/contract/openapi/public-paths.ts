@@ -1,7 +1,7 @@
 import { JSON_TYPE, REQUEST_ID_HEADER } from '../headers.ts';
 import type { Schema } from '../parameter.ts';
 import {
-  closedObject,
+  openObject,
   componentRef,
   headerRefs,
   jsonContent,
@@ -16,6 +16,7 @@ export const PUBLIC_PATHS = {
   index: '/',
   health: '/healthz',
   openApi: '/openapi.json',
+  openApi30: '/openapi-3.0.json',
   docs: '/docs',
   explorer: '/explorer',
 } as const;
@@ -56,12 +57,19 @@ const DESCRIPTIONS: Readonly<Record<PublicPathName, PublicPath>> = {
     operationId: 'getHealth',
     summary: 'Check the health',
     description: 'Reports that the process responds, for load balancers.',
-    content: jsonContent(closedObject({ status: { type: 'string' } }), { status: 'ok' }),
+    content: jsonContent(openObject({ status: { type: 'string' } }), { status: 'ok' }),
   },
   openApi: {
     operationId: 'getOpenApiDocument',
     summary: 'Retrieve the OpenAPI document',
-    description: 'Returns this document.',
+    description: 'Returns this document, in OpenAPI 3.1.',
+    content: { [JSON_TYPE]: { schema: { type: 'object' } } },
+    isDocument: true,
+  },
+  openApi30: {
+    operationId: 'getOpenApi30Document',
+    summary: 'Retrieve the OpenAPI document in OpenAPI 3.0',
+    description: 'Returns this document in OpenAPI 3.0.3, for gateways and generators that do not read 3.1.',
     content: { [JSON_TYPE]: { schema: { type: 'object' } } },
     isDocument: true,
   },

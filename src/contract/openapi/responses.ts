@@ -4,10 +4,12 @@ import {
   IGNORED_PARAMETERS_HEADER,
   JSON_TYPE,
   NDJSON_TYPE,
+  PREFERENCE_APPLIED_HEADER,
   RECORD_COUNT_HEADER,
   REQUEST_ID_HEADER,
   REQUEST_ID_PATTERN,
   SNAPSHOT_ID_HEADER,
+  STRICT_HANDLING,
   SUNSET_HEADER,
   VARY,
 } from '../headers.ts';
@@ -40,7 +42,7 @@ export const RESPONSE_HEADERS = {
   [DEPRECATION_HEADER]: sometimes(
     'Time from which the operation or the version is deprecated (RFC 9745), in seconds since 1970, if its end is announced.',
     '@1798761600',
-    { type: 'string', pattern: '^@\\d+$' },
+    { type: 'string', pattern: '^@[0-9]+$' },
   ),
   [SUNSET_HEADER]: sometimes(
     'Time from which requests to a deprecated operation or version may fail (RFC 8594), if it is known.',
@@ -51,6 +53,10 @@ export const RESPONSE_HEADERS = {
   [IGNORED_PARAMETERS_HEADER]: sometimes(
     'Query parameters unknown to the operation, percent-encoded and comma-separated; a truncated list ends in `...`.',
     'tags.ne, startAt',
+  ),
+  [PREFERENCE_APPLIED_HEADER]: sometimes(
+    'Preference of the client that the service has followed (RFC 7240).',
+    STRICT_HANDLING,
   ),
   [RECORD_COUNT_HEADER]: sometimes(`Number of records; only of a response in ${NDJSON_TYPE}.`, 20000, {
     type: 'integer',
@@ -89,6 +95,7 @@ const READ: readonly ResponseHeaderName[] = [
   'RateLimit',
   'RateLimit-Policy',
   IGNORED_PARAMETERS_HEADER,
+  PREFERENCE_APPLIED_HEADER,
 ];
 const DATA: readonly ResponseHeaderName[] = [...READ, SNAPSHOT_ID_HEADER, DATA_AS_OF_HEADER, 'Vary'];
 
@@ -148,7 +155,7 @@ export const SHARED_RESPONSES = {
   BeyondLastPage: response('The requested page is beyond the last one.', DATA),
   NotModified: response('The response with the tag in If-None-Match is still current.', [...DATA, 'ETag']),
   InvalidRequest: refused(
-    'The API key is missing or malformed; the version, the percent-encoding or the HTTP syntax is invalid; ' +
+    'The API key is missing or malformed; the version, the percent-encoding of the path or the HTTP syntax is invalid; ' +
       `Transfer-Encoding does not end in \`chunked\`; or a request for ${NDJSON_TYPE} uses HTTP/1.0.`,
     READ,
     'The API key is missing; send the header Authorization: Bearer svc:o:<organization_id>:<api_key>.',
@@ -157,13 +164,10 @@ export const SHARED_RESPONSES = {
     'The request is invalid (see InvalidRequest), or the query is invalid and `errors` lists every violation. An error ' +
       'at `query.snapshot` means that the data of a walk is no longer available: begin again without this parameter.',
     READ,
-    jsonContent(
-      { oneOf: [componentRef('schemas', 'QueryProblem'), componentRef('schemas', 'Problem')] },
-      {
-        detail: 'The query is invalid; see errors.',
-        errors: [{ loc: 'query.page', input: '0', ctx: PAGE.ctx('minimum', '0') }],
-      },
-    ),
+    jsonContent(componentRef('schemas', 'Problem'), {
+      detail: 'The query is invalid; see errors.',
+      errors: [{ loc: 'query.page', input: '0', ctx: PAGE.ctx('minimum', '0') }],
+    }),
   ),
   Forbidden: refused('The API key is unknown, invalid, expired or revoked.', API, 'The API key is revoked.'),
   NotFound: refused(
@@ -193,30 +197,41 @@ export const SHARED_RESPONSES = {
   Unexpected: refused('An unexpected error occurred in the service.', READ),
 } as const;
 
-/** Returns the schema of an object that always has all of its properties, and no others. */
-export function closedObject(properties: Readonly<Record<string, Schema>>, description?: string): Schema {
+/**
+ * Returns the schema of an object that always has its properties, except the optional ones. It may have others: without an explicit
+ * `additionalProperties`, clients of openapi-generator in Java and Go refuse fields that a later release adds.
+ */
+export function openObject(
+  properties: Readonly<Record<string, Schema>>,
+  description?: string,
+  optional: Readonly<Record<string, Schema>> = {},
+): Schema {
   return {
     type: 'object',
     ...(description !== undefined && { description }),
-    properties,
+    properties: { ...properties, ...optional },
     required: Object.keys(properties),
-    additionalProperties: false,
+    additionalProperties: true,
   };
 }
 
 const detail: Schema = { type: 'string', description: 'The reason, and the expected form, if any.' };
-const violation = closedObject({
-  loc: { type: 'string', pattern: '^query\\.', examples: ['query.page'] },
+const Violation = openObject({
+  loc: { type: 'string', pattern: '^query[.]', examples: ['query.page'] },
   input: { type: 'string', examples: ['0'] },
   ctx: { type: 'string', examples: [PAGE.ctx('minimum', '0')] },
 });
 
 export const PROBLEM_SCHEMAS = {
-  Problem: closedObject({ detail }, 'The reason why a request was refused.'),
-  QueryProblem: closedObject(
-    { detail, errors: { type: 'array', minItems: 1, items: violation } },
-    'The reasons why a query was refused.',
-  ),
+  Violation,
+  Problem: openObject({ detail }, 'The reasons why a request was refused.', {
+    errors: {
+      type: 'array',
+      minItems: 1,
+      items: componentRef('schemas', 'Violation'),
+      description: 'Every violation; of an invalid query only.',
+    },
+  }),
 } as const;
 
 export function pageSchema(resource: string): Schema {
@@ -232,14 +247,14 @@ export function pageSchema(resource: string): Schema {
       description: 'URL of the next page; null on the last page.',
     },
   };
-  return closedObject(properties, `A page of ${resource} records.`);
+  return openObject(properties, `A page of ${resource} records.`);
 }
 
 const text = (description: string): Schema => ({ type: 'string', minLength: 1, description });
 const count: Schema = { type: 'integer', minimum: 0 };
 
 function line(change: string, description: string, fields: Readonly<Record<string, Schema>> = {}): Schema {
-  return closedObject({ change: { type: 'string', const: change }, ...fields }, description);
+  return openObject({ change: { type: 'string', const: change }, ...fields }, description);
 }
 
 const ChangeReset = line('reset', 'First line of all records: remove the records of the copy.');
@@ -256,7 +271,7 @@ const ChangeEnd = line('end', 'Last line. Without it, the stream is not whole.',
     type: 'object',
     description: 'Number of records in the snapshot, of each collection that was requested.',
     properties: Object.fromEntries(COLLECTION_NAMES.map((name) => [name, count])),
-    additionalProperties: false,
+    additionalProperties: true,
   },
 });
 

@@ -59,7 +59,7 @@ export class Pins {
     query: Query,
     read: QueryReader,
   ): Problem {
-    const pin = query.get(CONTENT_DIGEST_PARAMETER)?.at(0) ?? '';
+    const pin = query.values.get(CONTENT_DIGEST_PARAMETER)?.at(0) ?? '';
     const violation = { loc: `query.${CONTENT_DIGEST_PARAMETER}`, input: pin, ctx: GONE };
     const isServed = wasServed(this.#served, keyOf(organizationId, { name: list, digest: pin }));
     if (isServed) context.pin = 'gone';

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Express, RequestHandler } from 'express';
 import type { Config } from '../../config.ts';
 import { type ContentCoding, JSON_TYPE } from '../../contract/headers.ts';
+import { inOpenApi30 } from '../../contract/openapi/openapi-3.0.ts';
 import { openApiDocument } from '../../contract/openapi/document.ts';
 import { PUBLIC_PATHS, type PublicPathName, SERVICE } from '../../contract/openapi/public-paths.ts';
 import type { Operation } from '../../contract/operations.ts';
@@ -98,11 +99,17 @@ export function addDocumentation(
   const { docs, explorer, publicBaseUrl = '' } = config;
   if (!docs) return [];
   const pages = PAGE_NAMES.filter((name) => config[name]);
-  const openApi = documentHandler(compression, 'public, max-age=300', () => {
-    const paths = ['index', 'health', 'openApi', ...pages] as const;
-    return Buffer.from(JSON.stringify(openApiDocument(releases, config.publicBaseUrl, paths, operations)));
-  });
-  app.route(PUBLIC_PATHS.openApi).get(openApi).all(otherMethodsHandler);
+  const paths = ['index', 'health', 'openApi', 'openApi30', ...pages] as const;
+  const document = () => openApiDocument(releases, config.publicBaseUrl, paths, operations);
+  for (const [name, read] of [
+    ['openApi', document],
+    ['openApi30', () => inOpenApi30(document())],
+  ] as const) {
+    const handler = documentHandler(compression, 'public, max-age=300', () =>
+      Buffer.from(JSON.stringify(read())),
+    );
+    app.route(PUBLIC_PATHS[name]).get(handler).all(otherMethodsHandler);
+  }
   for (const name of pages) addPage(app, pageOf(name), compression);
 
   const addressOf = (name: PublicPathName) => publicBaseUrl + PUBLIC_PATHS[name];

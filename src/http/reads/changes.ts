@@ -26,7 +26,7 @@ export function changesReader(operation: ChangesOperation, pins: Pins, waitMs: n
    * @throws Problem 400 with all violations of the query, or 429 when the snapshot of the token may still arrive
    */
   return (query: Query, store: OrganizationStore, now: number): FoundLines => {
-    const text = query.get(since.name)?.at(0);
+    const text = query.values.get(since.name)?.at(0);
     const token = text === undefined ? undefined : decodeToken(text);
     const isMalformed = text !== undefined && token === undefined;
     const violation = { loc: `query.${since.name}`, input: text ?? '', ctx: since.kind.ctx('', '') };

@@ -74,11 +74,13 @@ export function readersOf(operation: ListOperation | RetrieveOperation): (reques
 }
 
 function recordReader({ collection, pathParameter: parameter }: RetrieveOperation): Reader {
+  const readQuery = queryReader([]);
   return {
     hasLinks: false,
     contentTag: (list, now) => contentTag(list, collection, now),
-    readQuery: () => ({}),
-    read: ({ request, list, now }) => {
+    readQuery,
+    read: ({ request, query, list, now }) => {
+      readQuery(query);
       const body = readRecord(list, collection, pathParameter(request, parameter), now);
       return body && { is: 'body', rows: 1, body, nextPage: undefined };
     },
@@ -103,7 +105,7 @@ function pageReader(operation: ListOperation): Reader {
       const hasMore = page < totalPages;
       const path = parentId === undefined ? operation.path : pathWith(operation, parentId);
       // The link needs no JSON escapes: its host is valid, and the rest is percent-encoded.
-      const nextPage = hasMore ? nextPageLink(origin + path, operation, query, plan, list.digest) : undefined;
+      const nextPage = hasMore ? nextPageLink(origin + path, query, plan, list.digest) : undefined;
       const quoted = nextPage === undefined ? null : `"${nextPage}"`;
       const body = [
         '{"items":[',
@@ -119,8 +121,8 @@ function pageReader(operation: ListOperation): Reader {
 const SET_BY_LINK: readonly string[] = ['page', 'perPage', CONTENT_DIGEST_PARAMETER];
 
 /**
- * Returns the link to the page after that of a plan. It keeps the known parameters of the query, a list as one
- * parameter, and sets `page`, `perPage` and the content digest.
+ * Returns the link to the page after that of a plan. It keeps the parameters of the query, a list as one parameter, and
+ * sets `page`, `perPage` and the content digest.
  *
  * @param address origin and path of the list
  * @param query a valid query
@@ -128,16 +130,13 @@ const SET_BY_LINK: readonly string[] = ['page', 'perPage', CONTENT_DIGEST_PARAME
  */
 function nextPageLink(
   address: string,
-  { parameters }: ListOperation,
-  query: Query,
+  { values }: Query,
   { page, perPage }: Plan,
   contentDigest: string,
 ): string {
   let kept = '';
-  for (const [name, texts] of query) {
-    if (SET_BY_LINK.includes(name) || !parameters.some((parameter) => parameter.name === name)) continue;
-    kept += `${name}=${encodeURIComponent(joinList(texts))}&`;
-  }
+  for (const [name, texts] of values)
+    if (!SET_BY_LINK.includes(name)) kept += `${name}=${encodeURIComponent(joinList(texts))}&`;
   return `${address}?${kept}page=${page + 1}&perPage=${perPage}&${CONTENT_DIGEST_PARAMETER}=${contentDigest}`;
 }
 

@@ -130,11 +130,13 @@ export class Compression {
 
   /**
    * Returns the content coding that `Accept-Encoding` prefers (RFC 9110, section 12.5.3), on a tie the first of
-   * `CONTENT_CODINGS`; undefined for none. A header that forbids all is ignored.
+   * `CONTENT_CODINGS`; undefined for none. `*` is gzip. A header that forbids all is ignored.
    */
   codingOf(request: Request): ContentCoding | undefined {
     if (!this.#isOn || request.headers['accept-encoding'] === undefined) return undefined;
-    const [best] = new Negotiator(request).encodings(PREFERRED, { preferred: PREFERRED });
+    // A client that accepts any coding by `*` may not know zstd.
+    const codings = /zstd/i.test(request.headers['accept-encoding']) ? PREFERRED : PREFERRED.slice(1);
+    const [best] = new Negotiator(request).encodings(codings, { preferred: codings });
     return CONTENT_CODINGS.find((coding) => coding === best);
   }
 }

@@ -29,9 +29,13 @@ export function codingHeaders(coding: ContentCoding | undefined, tag?: string): 
   return coding === undefined ? headers : [...headers, 'Content-Encoding', coding];
 }
 
+/** https://httpd.apache.org/docs/2.4/mod/mod_deflate.html#deflatealteretag; the same of mod_brotli. */
+const PROXY_SUFFIX = /-(?:gzip|br)"$/;
+
 /**
- * Returns the first entity tag in `If-None-Match` that is a tag, or that tag with a content coding. The comparison is
- * weak (RFC 9110, section 13.1.2). `*` matches no tag here.
+ * Returns the first entity tag in `If-None-Match` that is a tag, or that tag with a content coding, as the client sent it.
+ * The comparison is weak (RFC 9110, section 13.1.2), and ignores the suffix of a proxy that compresses, such as Apache:
+ * `"TAG-gzip"`. `*` matches no tag here.
  */
 export function matchedTag(
   ifNoneMatch: string | undefined,
@@ -43,7 +47,7 @@ export function matchedTag(
   return ifNoneMatch
     .split(',')
     .map((listed) => listed.trim().replace(/^W\//, ''))
-    .find((listed) => tags.includes(listed));
+    .find((listed) => tags.includes(listed.replace(PROXY_SUFFIX, '"')));
 }
 
 /** Returns whether `If-None-Match` is `*`, which matches any existing representation. */

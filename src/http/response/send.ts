@@ -1,7 +1,6 @@
 import type { Response } from 'express';
 import {
   DATA_AS_OF_HEADER,
-  IGNORED_PARAMETERS_HEADER,
   JSON_TYPE,
   REQUEST_ID_HEADER,
   SNAPSHOT_ID_HEADER,
@@ -98,12 +97,11 @@ export function writeHead(
   media = JSON_MEDIA,
 ): void {
   const { context } = response.locals;
-  const { version, endHeaders, corsHeaders, requestId, rateLimit, ignoredParameters } = context;
-  const all = [...media.securityHeaders, ...headers, REQUEST_ID_HEADER, requestId];
+  const { version, endHeaders, corsHeaders, requestId, rateLimit, queryHeaders } = context;
+  const all = [...media.securityHeaders, ...headers, ...queryHeaders, REQUEST_ID_HEADER, requestId];
   if (corsHeaders !== undefined) all.push(...corsHeaders);
   if (version !== undefined) all.push(...version.headers, ...endHeaders);
   if (rateLimit !== undefined) all.push(...rateLimit.headers);
-  if (ignoredParameters !== undefined) all.push(IGNORED_PARAMETERS_HEADER, ignoredParameters);
   if (body !== undefined) {
     const length = lengthOf(body);
     all.push(...media.contentType, 'Content-Length', String(length));

@@ -12,11 +12,12 @@ import { PAGING, queryOf } from './address.js';
  * @property {string} [$ref]
  * @property {string} [description]
  * @property {readonly string[]} [enum]
- * @property {string} [pattern]
+ * @property {boolean} [x-existing] whether the value is a date and time
  * @property {number} [maximum]
  * @property {string | number | boolean} [default]
  * @property {readonly (string | number | boolean | readonly string[])[]} [examples]
  * @property {Schema} [items]
+ * @property {readonly [Schema, Schema]} [oneOf] of a nullable object: its schema, and that of null
  * @property {Readonly<Record<string, Schema | undefined>>} [properties]
  * @property {{ propertyName: string, mapping: Readonly<Record<string, string | undefined>> }} [discriminator]
  *
@@ -111,8 +112,9 @@ export class Contract {
    * @returns {Schema}
    */
   resolve(schema, value) {
-    const { $ref, discriminator } = schema;
+    const { $ref, discriminator, oneOf } = schema;
     if ($ref !== undefined) return this.resolve(this.#document.components.schemas[nameIn($ref)] ?? {}, value);
+    if (discriminator === undefined && oneOf !== undefined) return this.resolve(oneOf[0], value);
     if (discriminator === undefined || value === undefined) return schema;
     const variant = discriminator.mapping[String(Reflect.get(value, discriminator.propertyName))];
     return variant === undefined ? schema : this.resolve({ $ref: variant }, value);

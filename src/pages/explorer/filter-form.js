@@ -49,7 +49,7 @@ function listText(text) {
 export function kindOf({ schema }) {
   if (permits(schema, 'array')) return 'list';
   if (choicesOf(schema).length > 0) return 'choice';
-  return schema.pattern?.includes('T(') === true ? 'instant' : 'text';
+  return schema['x-existing'] === true ? 'instant' : 'text';
 }
 
 /**

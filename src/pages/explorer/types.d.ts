@@ -18,7 +18,7 @@ export type Pricing = ProductOffer['pricing'][number] & Partial<TicketOffer['pri
 /** A page of a list. */
 export type Page = Omit<Schemas['EventPage'], 'items'> & { readonly items: readonly never[] };
 
-export type Violation = Schemas['QueryProblem']['errors'][number];
+export type Violation = Schemas['Violation'];
 
 /** What views are drawn from. */
 export interface Place {

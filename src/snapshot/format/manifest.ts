@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../../contract/headers.ts';
 import type { CollectionName } from '../../contract/operations.ts';
-import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
+import { type Instant, isServedForm, parseTimestamp } from '../../contract/timestamp.ts';
 import {
   collectionOf,
   type OrganizationImage,
@@ -238,15 +238,16 @@ function checkHistory(manifest: Manifest): void {
   }
 }
 
-/** Parses an ISO 8601 date and time in UTC. */
+/** Parses a date and time of RFC 3339 in UTC, with `Z`. */
 export function utcInstant(time: string): Instant | undefined {
-  return time.endsWith('Z') ? parseTimestamp(time) : undefined;
+  return isServedForm(time, 'utc') ? parseTimestamp(time) : undefined;
 }
 
 /** @throws RefusedSnapshot when a time of a manifest is not one in UTC */
 export function instantOf(time: string): Instant {
   const instant = utcInstant(time);
-  if (instant === undefined) throw inconsistent(`its time "${time}" is not an ISO 8601 date and time in UTC`);
+  if (instant === undefined)
+    throw inconsistent(`its time "${time}" is not a date and time of RFC 3339 in UTC`);
   return instant;
 }
 

@@ -35,11 +35,10 @@ import {
   type RunEntry,
 } from '../format/manifest.ts';
 import { type Deletion, readDeletions } from '../format/deletions.ts';
-import { parseObject } from '../format/json-values.ts';
 import { inconsistent } from '../format/refused-snapshot.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
 import { loadCollection, type LoadedCollection, type StoredList } from './collection-loader.ts';
-import { STORED_EVENT, STORED_OFFER } from './record-form.ts';
+import { type RecordForm, STORED_EVENT, STORED_OFFER, STORED_ORDER, STORED_TICKET } from './record-form.ts';
 import { RunReader } from './run-reader.ts';
 import { loadSessions } from './sessions-loader.ts';
 
@@ -112,11 +111,10 @@ function readOrganization(
     };
     return { layout, entries, runs: read(), range };
   };
-  const jsonObject = { name: 'a JSON object', read: parseObject, knownRuns: parsedRuns };
-  const copied = isThorough ? jsonObject : undefined;
+  const copied = (form: RecordForm) => (isThorough ? { ...form, knownRuns: parsedRuns } : undefined);
   // The largest collections come first: their build memory is released before the others are read.
-  const tickets = loadCollection(stored(TICKETS), copied);
-  const orders = loadCollection(stored(ORDERS), copied);
+  const tickets = loadCollection(stored(TICKETS), copied(STORED_TICKET));
+  const orders = loadCollection(stored(ORDERS), copied(STORED_ORDER));
   // A response adds fields to an event, and partial views search the text of an offer.
   const events = loadCollection(stored(EVENTS), STORED_EVENT);
   const { schedule, ...sessions } = loadSessions(stored(SESSIONS), events.image);

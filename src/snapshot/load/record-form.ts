@@ -1,5 +1,6 @@
 import type { Field, Fields, Json, Resource, Shape } from '../../contract/field.ts';
-import { EVENT, EVENT_SESSION, OFFER } from '../../contract/resources.ts';
+import { EVENT, EVENT_SESSION, OFFER, ORDER, TICKET } from '../../contract/resources.ts';
+import { isServedForm } from '../../contract/timestamp.ts';
 import { type JsonObject, objectIn, parseObject, textIn } from '../format/json-values.ts';
 
 export interface RecordForm {
@@ -16,9 +17,15 @@ export interface RecordForm {
 export const STORED_EVENT = storedForm('an event', EVENT);
 export const STORED_SESSION = storedForm('a session', EVENT_SESSION);
 export const STORED_OFFER = storedForm('an offer', OFFER);
+/** Serving copies these records, and searches no text in them: any notation of their values will do. */
+export const STORED_TICKET = storedForm('a ticket', TICKET, false);
+export const STORED_ORDER = storedForm('an order', ORDER, false);
 
-/** Returns the form of the output of JSON.stringify for the stored fields of a resource, in the declared order. */
-function storedForm(name: string, { variants }: Resource): RecordForm {
+/**
+ * Returns the form of an object with the stored fields of a resource, in the declared order.
+ * @param isExact whether the text is the output of JSON.stringify
+ */
+function storedForm(name: string, { variants }: Resource, isExact = true): RecordForm {
   const checks: ReadonlyMap<string, Check> = new Map(
     Object.entries(variants).map(([type, fields]) => [type, fieldsCheck(fields)]),
   );
@@ -28,7 +35,8 @@ function storedForm(name: string, { variants }: Resource): RecordForm {
       const record = parseObject(text);
       const check = record && (checks.get('') ?? checks.get(textIn(record['type'])));
       // The fields are checked first: JSON.stringify overflows the stack where values are nested without a bound.
-      return check?.(record) === true && JSON.stringify(record) === text ? record : undefined;
+      if (check?.(record) !== true) return undefined;
+      return !isExact || JSON.stringify(record) === text ? record : undefined;
     },
   };
 }
@@ -54,7 +62,7 @@ function fieldsCheck(fields: Fields): Check {
 
 function fieldCheck({ shape, required }: Field): Check {
   const check = shapeCheck(shape);
-  return required === false && shape.kind !== 'list' ? (value) => value === null || check(value) : check;
+  return !required && shape.kind !== 'list' ? (value) => value === null || check(value) : check;
 }
 
 /** Compiles a check of the structure of a value. Scalars of any type pass, except timestamps of another form. */
@@ -64,7 +72,8 @@ function shapeCheck(shape: Shape): Check {
     return (value) => Array.isArray(value) && value.every(check);
   }
   if (shape.kind === 'object') return fieldsCheck(shape.fields);
-  if (shape.kind === 'timestamp' && shape.form !== 'imported')
-    return (value) => typeof value === 'string' && value.endsWith('Z') === (shape.form === 'utc');
+  if (shape.kind === 'anyObject') return (value) => objectIn(value) !== undefined;
+  if (shape.kind === 'timestamp')
+    return (value) => typeof value === 'string' && isServedForm(value, shape.form);
   return (value) => typeof value !== 'object';
 }

@@ -13,7 +13,8 @@ export function readValues(
   readers.set(operation, read);
   const query = Map.groupBy(texts, ([name]) => name);
   try {
-    return read(new Map(query.entries().map(([name, parts]) => [name, parts.map(([, text]) => text)])));
+    const values = new Map(query.entries().map(([name, parts]) => [name, parts.map(([, text]) => text)]));
+    return read({ values, violations: [] });
   } catch (error) {
     if (error instanceof Problem) return undefined;
     throw error;

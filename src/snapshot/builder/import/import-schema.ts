@@ -5,6 +5,7 @@ import {
   type Fields,
   id,
   type Json,
+  type ObjectShape,
   type Shape,
   shapeSchema,
   text,
@@ -12,8 +13,8 @@ import {
 } from '../../../contract/field.ts';
 import type { CollectionName } from '../../../contract/operations.ts';
 import type { Schema } from '../../../contract/parameter.ts';
-import { inUtc, parseTimestamp, withOffset } from '../../../contract/timestamp.ts';
-import { type JsonObject, objectIn, textIn } from '../../format/json-values.ts';
+import { inRfc3339, inUtc, withOffset } from '../../../contract/timestamp.ts';
+import { type JsonObject, objectIn } from '../../format/json-values.ts';
 import { addCount, type LineNotes } from './line-notes.ts';
 import { type FieldProblem, quoted, similarName, withoutRepetition } from './problems.ts';
 import { remembered } from './rules.ts';
@@ -42,25 +43,31 @@ const TIMESTAMP_RULE = 'an ISO 8601 date and time with Z or an offset, such as 2
 const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; accepts: string }>> = {
   // A URL cannot contain a lone surrogate.
   identifier: {
+    validate: (text) => text !== '' && text.isWellFormed() && !/^[.]{1,2}$/.test(text),
+    accepts: 'well-formed text that is not empty, nor . or .., which no URL reaches',
+  },
+  code: {
     validate: (text) => text !== '' && text.isWellFormed(),
     accepts: 'well-formed text that is not empty',
   },
-  timestamp: { validate: (text) => parseTimestamp(text) !== undefined, accepts: TIMESTAMP_RULE },
+  timestamp: { validate: (text) => inRfc3339(text) !== undefined, accepts: TIMESTAMP_RULE },
   utcTimestamp: {
-    validate: (text) => parseTimestamp(text) !== undefined && inUtc(text).endsWith('Z'),
+    validate: (text) => inUtc(inRfc3339(text) ?? '').endsWith('Z'),
     accepts: `${TIMESTAMP_RULE}, within the years 0000 to 9999 in UTC`,
   },
   timeZone: {
-    validate: remembered(isRegionAndCity),
+    validate: remembered((text) => regionAndCity(text) === text),
     accepts: 'a region and city of the IANA time zone database, such as Europe/Paris',
   },
 };
 
-/** Checks a name. Luxon would also accept abbreviations (EST), offsets (+01:00) and any letter case. */
-function isRegionAndCity(text: string): boolean {
-  if (!/^[A-Z]\w*\//.test(text) || !IANAZone.isValidZone(text)) return false;
-  const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions();
-  return timeZone === text || timeZone.toLowerCase() !== text.toLowerCase();
+/**
+ * Returns a region and city as the database writes it; undefined for any other text. Luxon accepts any letter case, also
+ * abbreviations (EST) and offsets (+01:00). Intl would replace names that have a newer or older one.
+ */
+function regionAndCity(text: string): string | undefined {
+  if (!/^\w+\//.test(text) || !IANAZone.isValidZone(text)) return undefined;
+  return new Temporal.ZonedDateTime(0n, text).timeZoneId;
 }
 
 /** Finds all errors, with the values found. */
@@ -73,7 +80,7 @@ export type Check = (record: JsonObject) => readonly FieldProblem[];
 export function compileCheck(fields: Fields): Check {
   let validate: ReturnType<typeof ajv.compile> | undefined;
   return (record) => {
-    validate ??= ajv.compile(objectSchema(fields));
+    validate ??= ajv.compile(fieldsSchema(fields));
     if (validate(record)) return [];
     const problems = (validate.errors ?? []).map(problemOf);
     // A value of the wrong type may also violate the list of values, which is more specific.
@@ -91,19 +98,23 @@ function problemOf(error: ErrorObject<string, Record<string, unknown>>): FieldPr
     const missing = String(params['missingProperty']);
     return { field: path === '' ? missing : `${path}.${missing}`, reason: 'is missing' };
   }
-  return { field: path, reason: reasonOf(keyword, params, parentSchema?.['format']), found: quoted(data) };
+  const name = keyword === 'format' && params['format'] === 'timeZone' && regionAndCity(String(data));
+  const reason = name
+    ? `must be ${name}, in this letter case`
+    : reasonOf(keyword, params, parentSchema?.['format']);
+  return { field: path, reason, found: quoted(data) };
 }
 
 /** @param format the string format of the value; undefined if any text is valid */
 function reasonOf(keyword: string, params: Record<string, unknown>, format: unknown): string {
   if (keyword === 'enum') return `must be one of ${[params['allowedValues']].flat().join(', ')}`;
   // A form says more than the type: a text in place of a number may still be no timestamp.
-  if (keyword === 'type' && (typeof format !== 'string' || format === 'identifier'))
+  if (keyword === 'type' && (typeof format !== 'string' || format === 'identifier' || format === 'code'))
     return `must be ${[params['type']].flat().join(' or ')}`;
   return `must be ${FORMATS[String(format)].accepts}`;
 }
 
-function objectSchema(fields: Fields): Schema {
+function fieldsSchema(fields: Fields): Schema {
   const imported = Object.entries(fields).filter(([, field]) => !field.derived);
   return {
     type: 'object',
@@ -117,8 +128,12 @@ function fieldSchema({ shape, required }: Field): Schema {
   return required ? schema : { ...schema, type: [schema['type'], 'null'] };
 }
 
+function objectSchema(shape: ObjectShape): Schema {
+  return shape.kind === 'object' ? fieldsSchema(shape.fields) : { type: 'object' };
+}
+
 function keywordsOf(shape: Shape): Schema {
-  if (shape.kind === 'text' && shape.nonEmpty) return { format: 'identifier' };
+  if (shape.kind === 'text' && shape.nonEmpty) return { format: shape.isCode ? 'code' : 'identifier' };
   if (shape.kind === 'timestamp') return { format: shape.form === 'utc' ? 'utcTimestamp' : 'timestamp' };
   return shape.kind === 'timeZone' ? { format: 'timeZone' } : {};
 }
@@ -178,6 +193,7 @@ function normalizeShape(shape: Shape, rules: ReadonlyMap<string, number>, path: 
     return (value, notes) => (Array.isArray(value) ? value.map((item: Json) => normalize(item, notes)) : []);
   }
   if (shape.kind === 'object') return compileNormalize(shape.fields, [], rules, `${path}.`);
-  if (shape.kind !== 'timestamp' || shape.form === 'imported') return (value) => value ?? null;
-  return shape.form === 'utc' ? (value) => inUtc(textIn(value)) : (value) => withOffset(textIn(value));
+  if (shape.kind !== 'timestamp') return (value) => value ?? null;
+  const inForm = { any: (text: string) => text, utc: inUtc, offset: withOffset }[shape.form];
+  return (value) => (typeof value === 'string' ? inForm(inRfc3339(value) ?? value) : null);
 }
