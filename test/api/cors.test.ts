@@ -3,7 +3,7 @@ import { RESPONSE_HEADERS } from '../../src/contract/openapi/responses.ts';
 import { type ApiResponse, givenApi, type RequestOptions } from '../support/test-api.ts';
 
 const APP = 'https://app.example.org';
-const VARY = 'Authorization, Service-API-Version, Accept, Accept-Encoding';
+const VARY = 'Authorization, Service-API-Version, Accept, Accept-Encoding, Prefer';
 const EXPOSED = Object.keys(RESPONSE_HEADERS).join();
 
 const sentFrom = (origin: string) => ({ Origin: origin });
@@ -102,7 +102,8 @@ describe('CORS', () => {
         expect(corsHeaders(preflight)).to.deep.equal({
           'access-control-allow-origin': APP,
           'access-control-allow-methods': 'GET,HEAD',
-          'access-control-allow-headers': 'Authorization,Service-API-Version,X-Request-Id,If-None-Match',
+          'access-control-allow-headers':
+            'Authorization,Service-API-Version,X-Request-Id,If-None-Match,Prefer',
           'access-control-expose-headers': EXPOSED,
           'access-control-max-age': '7200',
           vary: 'Origin',

@@ -70,7 +70,7 @@ describe('Each response below /v1', () => {
         });
         expect(valueOf('vary')).to.be.oneOf([
           'Origin',
-          'Authorization, Service-API-Version, Accept, Accept-Encoding, Origin',
+          'Authorization, Service-API-Version, Accept, Accept-Encoding, Prefer, Origin',
         ]);
         expect(valueOf('etag') !== undefined).to.equal(isTagged);
         expect(valueOf('service-snapshot-id')).to.equal(isOfData ? image.snapshotId : undefined);

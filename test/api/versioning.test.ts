@@ -81,7 +81,7 @@ describe('The release of the catalog, and the end of the version before it', () 
 
   for (const [now, header, status, version, latest, end] of [
     ['2027-02-28T23:59:59.999Z', 'stable', 404, 'stable', '2026-10-01', first],
-    ['2027-02-28T23:59:59.999Z', '2027-03-01', 200, '2027-03-01', '2026-10-01', second],
+    ['2027-02-28T23:59:59.999Z', '2027-03-01', 200, '2027-03-01', '2027-03-01', second],
     ['2027-03-01T00:00:00.000Z', 'stable', 200, 'stable', '2027-03-01', second],
     ['2027-03-01T00:00:00.000Z', 'preview', 200, 'preview', '2027-03-01', [undefined, undefined]],
   ] as const) {

@@ -61,7 +61,7 @@ describe('The explorer with data as the import permits it', () => {
       ],
       tickets: [
         ...FULL_RECORDS.tickets.map((full) => ({ ...hostileRecord(full), status: 'constructor' })),
-        ticket('..', { eventId: 'minimal', orderId: '__proto__' }),
+        ticket('...', { eventId: 'minimal', orderId: '__proto__' }),
         ...['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.9999999-23:59', '2026-03-29T02:30:00+01:00'].map(
           (issuedAt, i) =>
             ticket(`edge ${i}`, {

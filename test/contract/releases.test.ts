@@ -41,7 +41,7 @@ describe('selectVersion', () => {
   ];
   const before = { latest: '2026-10-01', operations: ['listEvents'], end: first };
   const after = { latest: '2027-03-01', operations: ['listEvents', 'listOffers'], end: second };
-  const upcoming = { name: '2027-03-01', ...after, latest: '2026-10-01' };
+  const upcoming = { name: '2027-03-01', ...after };
   const preview = { name: 'preview', latest: '2026-10-01', operations: undefined, end: undefined };
   const cases: [today: string, header: string | undefined, version: object][] = [
     ['2026-09-30', undefined, before],

@@ -95,7 +95,6 @@ describe('The log line of a refusal', () => {
     ['an organization without data', '/v1/events', { as: 'absent' }, 429, 'organization-not-loaded'],
     ['an invalid version', '/v1/events', { headers: { 'Service-API-Version': 'canary' } }, 400, 'version'],
     ['an operation of another version', '/v1/catalog/offers', {}, 404, 'version'],
-    ['a query that is not UTF-8', '/v1/events?tags=canary%FF', {}, 400, 'query'],
     ['a link to data that may arrive', `/v1/tickets?snapshot=${'a'.repeat(43)}`, {}, 429, 'list-not-loaded'],
   ];
   for (const [what, target, options, status, reason] of cases) {

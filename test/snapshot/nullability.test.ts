@@ -123,7 +123,9 @@ function without(record: ImportRecord, path: string, value: null | undefined): I
 }
 
 interface Schema {
-  readonly type: string | readonly string[];
+  readonly type?: string | readonly string[];
+  readonly $ref?: string;
+  readonly oneOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly items?: Schema;
@@ -133,19 +135,19 @@ const { components } = JSON.parse(JSON.stringify(openApiDocument(RELEASES))) as 
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 };
 
+function resolved({ $ref, ...schema }: Schema): Schema {
+  return $ref === undefined ? schema : components.schemas[$ref.replace('#/components/schemas/', '')];
+}
+
 /** Returns whether each field of a schema may be null, by path. All fields are present in a response. */
-function nullabilityOf(
-  { properties = {}, required = [] }: Schema,
-  path = '',
-): [path: string, isNullable: boolean][] {
+function nullabilityOf(schema: Schema, path = ''): [path: string, isNullable: boolean][] {
+  const { properties = {}, required = [] } = resolved(schema);
   expect(required).to.have.members(Object.keys(properties));
   return Object.entries(properties).flatMap(([name, field]): [string, boolean][] => {
-    const nested = field.items ?? field;
+    const nested = field.items ?? field.oneOf?.[0] ?? field;
     const mark = field.items === undefined ? '' : '[]';
-    return [
-      [path + name, Array.isArray(field.type) && field.type.includes('null')],
-      ...nullabilityOf(nested, `${path}${name}${mark}.`),
-    ];
+    const types = [field.type, ...(field.oneOf ?? []).map(({ type }) => type)].flat();
+    return [[path + name, types.includes('null')], ...nullabilityOf(nested, `${path}${name}${mark}.`)];
   });
 }
 

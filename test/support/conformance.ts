@@ -40,7 +40,14 @@ interface Document {
   };
 }
 
-const document = JSON.parse(JSON.stringify(openApiDocument(RELEASES))) as Document;
+// Its objects are closed here, so that an undeclared field of a response is a fault.
+const document = JSON.parse(
+  JSON.stringify(openApiDocument(RELEASES), (_key, value: unknown) =>
+    typeof value === 'object' && value !== null && 'properties' in value
+      ? { ...value, additionalProperties: false }
+      : value,
+  ),
+) as Document;
 const ajv = addFormats.default(new Ajv2020({ strict: false, allErrors: true }));
 ajv.addSchema(document, 'openapi');
 const validators = new Map<string, ValidateFunction>();

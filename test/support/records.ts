@@ -19,7 +19,7 @@ export const FULL_EVENT = full<Omit<Served['Event'], `${string}Session${string}`
   {
     id: 'evt full',
     createdAt: '2026-09-01T23:30:00.120Z',
-    updatedAt: '2026-10-12T14:30Z',
+    updatedAt: '2026-10-12T14:30:00Z',
     title: 'Ça va "bien"?\n',
     description: '<b>gras</b> \\ 🎭, and a half: \ud83c',
     venueName: '2026-01-01T00:00:00Z',
@@ -28,7 +28,7 @@ export const FULL_EVENT = full<Omit<Served['Event'], `${string}Session${string}`
   },
 );
 
-/** The imported form of the full event: its times have an offset. */
+/** The imported form of the full event: its times have an offset, and one has no seconds. */
 export const FULL_EVENT_IMPORTED = {
   ...FULL_EVENT,
   createdAt: '2026-09-02T01:30:00.120+02:00',
@@ -42,7 +42,7 @@ export const FULL_TICKET = full<Served['Ticket']>(TICKET.variants[''], {
   eventId: 'evt full',
   status: 'SOMETHING_ELSE',
   issuedAt: '2026-11-02T10:15:00.1234567+01:00',
-  updatedAt: '2026-11-02T10:15-00:00',
+  updatedAt: '2026-11-02T10:15:00-00:00',
   eventSessionId: 'ses/2',
   qrCode: 'Q7,F2 \0\u2028',
 });
@@ -66,7 +66,7 @@ export const FULL_BUNDLE_OFFER = full<Served['BundleOffer']>(OFFER.variants['BUN
 export const FULL_RECORDS: Readonly<Record<CollectionName, readonly ImportRecord[]>> = {
   events: [FULL_EVENT_IMPORTED],
   sessions: [{ ...FULL_SESSION, eventId: FULL_EVENT.id }],
-  tickets: [FULL_TICKET],
+  tickets: [{ ...FULL_TICKET, issuedAt: '20261102T101500,1234567+01', updatedAt: '2026-11-02T10:15-0000' }],
   orders: [FULL_ORDER],
   offers: [FULL_TICKET_OFFER, FULL_PRODUCT_OFFER, FULL_BUNDLE_OFFER],
 };

@@ -39,14 +39,15 @@ const FILES = Object.keys(GOOD) as FileName[];
 const TIMESTAMP = 'must be an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00+01:00';
 const IN_UTC = `${TIMESTAMP}, within the years 0000 to 9999 in UTC`;
 const TIME_ZONE = 'must be a region and city of the IANA time zone database, such as Europe/Paris';
-const IDENTIFIER = 'must be well-formed text that is not empty';
+const NON_EMPTY = 'must be well-formed text that is not empty';
+const IDENTIFIER = `${NON_EMPTY}, nor . or .., which no URL reaches`;
 const NOT_UTF8 = 'must be UTF-8; a file compressed by gzip is named .ndjson.gz';
 
 /** Makes a bad line for each bad value of a field. */
 const bad = (field: string, reason: string, ...values: unknown[]): BadLine[] =>
   values.map((value) => [{ [field]: value }, field, reason]);
 const identifiers = (...fields: string[]) =>
-  fields.flatMap((field) => bad(field, IDENTIFIER, '', 'half \ud83c', '\udfad half'));
+  fields.flatMap((field) => bad(field, IDENTIFIER, '', '.', '..', 'half \ud83c', '\udfad half'));
 // The test of timestamps has all invalid forms.
 const timestamps = (reason: string, ...fields: string[]) =>
   fields.flatMap((field) => bad(field, reason, '2026-11-02', '2026-02-30T00:00:00Z', ''));
@@ -72,7 +73,7 @@ const OF_COLLECTIONS = [
 const BAD: Readonly<Record<FileName, readonly BadLine[]>> = {
   organizations: [
     ...ANY,
-    ...bad('organizationId', IDENTIFIER, '', '\ud800'),
+    ...bad('organizationId', NON_EMPTY, '', '\ud800'),
     ...bad(
       'organizationId',
       'must be 1 to 128 characters of visible ASCII without ":"',
@@ -88,17 +89,10 @@ const BAD: Readonly<Record<FileName, readonly BadLine[]>> = {
     ...timestamps(IN_UTC, 'createdAt', 'updatedAt'),
     ...bad('updatedAt', IN_UTC, '9999-12-31T23:59:59-00:01', '0000-01-01T00:00:00+00:01'),
     ...bad('title', 'must be string', 5, []),
-    ...bad(
-      'eventTimezone',
-      TIME_ZONE,
-      '',
-      'Mars/Olympus',
-      'EST',
-      'europe/paris',
-      'Europe/Paris ',
-      '+01:00',
-      '-0300',
-    ),
+    ...bad('eventTimezone', TIME_ZONE, '', 'Mars/Olympus', 'EST', 'Europe/Paris ', '+01:00', '-0300'),
+    ...bad('eventTimezone', 'must be Europe/Paris, in this letter case', 'europe/paris', 'Europe/PARIS'),
+    ...bad('eventTimezone', 'must be Europe/Kyiv, in this letter case', 'Europe/KYIV'),
+    ...bad('eventTimezone', 'must be Asia/Kathmandu, in this letter case', 'ASIA/KATHMANDU'),
     ...bad('tags', 'must be array or null', 'rock', { 0: 'rock' }),
     ...bad('venueAddress', 'must be object or null', 'rue', []),
     [{ tags: ['a', 1] }, 'tags[1]', 'must be string'],
@@ -116,7 +110,8 @@ const BAD: Readonly<Record<FileName, readonly BadLine[]>> = {
   ],
   tickets: [
     ...OF_COLLECTIONS,
-    ...identifiers('ticketId', 'eventId', 'eventSessionId', 'orderId', 'qrCode'),
+    ...identifiers('ticketId', 'eventId', 'eventSessionId', 'orderId'),
+    ...bad('qrCode', NON_EMPTY, '', '\ud800'),
     ...timestamps(TIMESTAMP, 'issuedAt', 'updatedAt', 'cancelledAt', 'eventSessionStartAt'),
     ...bad('issuedAt', TIMESTAMP, 1, '2026-W45-1T10:15:00Z', '12026-11-02T10:15:00Z'),
     ...bad('issuedAt', TIMESTAMP, ' 2026-11-02T10:15:00Z', '2026-11-02T10:15:00Z '),

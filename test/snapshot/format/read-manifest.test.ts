@@ -60,7 +60,7 @@ describe('The manifest reader', () => {
   });
 
   describe('refuses invalid names and numbers under matching digests:', () => {
-    const noTime = (time: string) => `its time "${time}" is not an ISO 8601 date and time in UTC`;
+    const noTime = (time: string) => `its time "${time}" is not a date and time of RFC 3339 in UTC`;
     const bounds = '"runs" is out of bounds for tickets of "south" at row 0';
     const gap = 'the runs of tickets of "south" leave a gap or overlap at row 0';
     for (const [reason, ...statements] of [

@@ -201,7 +201,11 @@ describe('The content of a snapshot', () => {
         ],
       },
       events: {
-        'record 1 of event_runs is not an event in its stored form': [replaceIn(1, ',"title":', ',"title"')],
+        'record 1 of event_runs is not an event in its stored form': [
+          replaceIn(1, ',"title":', ',"title"'),
+          replaceIn(1, /("updatedAt":"[^T]+T..:..)[^"]+/, '$1Z'),
+          replaceIn(1, /("lastSessionStartAt":"[^"]+):/, '$1'),
+        ],
         'record 1 of event_runs does not end with }': [setRecord(1, (record) => record.slice(0, -1))],
         [notArray('tags of event_runs', 'list of texts')]: [setElement('tags', 0, 'jazz')],
         'record \\d of session_runs is a session of "evt_\\d", which is not an event of the organization': [
@@ -212,6 +216,7 @@ describe('The content of a snapshot', () => {
         'record 0 of offer_runs is not an offer in its stored form': [
           replaceIn(0, /,"pricing":\[.*?\]/, ''),
           replaceIn(0, /(,"vatRate":0)(.*)(\})$/, '$2$1$3'),
+          replaceIn(0, /("createdAt":"[^T]+T..:..)[^"]+/, '$1+01:00'),
         ],
         'record \\d of offer_runs is not an offer in its stored form': [
           replaceInRecords('"type":"TICKET"', '"type":"PRODUCT"'),
@@ -251,21 +256,26 @@ describe('The content of a snapshot', () => {
       }
     }
 
-    it('a ticket or order that is not JSON, in a thorough check only', () => {
-      for (const collection of ['tickets', 'orders'] as const) {
-        const path = snapshot.altered(collection, replaceIn(2, ',"currency":', ',"currency"'));
+    for (const [what, collection, found, replacement] of [
+      ['a ticket that is not JSON', 'tickets', ',"currency":', ',"currency"'],
+      ['an order that is not JSON', 'orders', ',"currency":', ',"currency"'],
+      ['a ticket whose time has no seconds', 'tickets', /("updatedAt":"[^T]+T..:..)[^"]+/, '$1Z'],
+      ['an order whose offset has no colon', 'orders', /("createdAt":"[^"]+)Z/, '$1+0000'],
+      ['a ticket without a field', 'tickets', ',"vat":', ',"tax":'],
+    ] as const)
+      it(`${what}, in a thorough check only`, () => {
+        const path = snapshot.altered(collection, replaceIn(2, found, replacement));
         expect(readSnapshot(path).organizations).to.have.length(2);
         expect(() => readSnapshot(path, { isThorough: true })).to.throw(
           RefusedSnapshot,
-          `record 2 of ${RUN_TABLES[collection]} is not a JSON object`,
+          `record 2 of ${RUN_TABLES[collection]} is not ${collection === 'tickets' ? 'a ticket' : 'an order'} in its stored form`,
         );
         const runs = inspectSnapshot(path).organizations.flatMap(
           (organization) => organization.runs[collection],
         );
         const parsedRuns = new Set(runs.map(({ digest }) => digest));
         expect(readSnapshot(path, { isThorough: true, parsedRuns }).organizations).to.have.length(2);
-      }
-    });
+      });
 
     const noLengths = /^column record_lengths of event_runs is not a JSON array with one length/;
     const otherBytes = /^the records of order_runs have \d+ bytes at row 0, "runs" declares \d+$/;

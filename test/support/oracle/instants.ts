@@ -27,7 +27,7 @@ export function randomInstant(random: Random): bigint {
   return (parseTimestamp(anchor) ?? 0n) + random.pick(STEPS);
 }
 
-/** The written form of an instant: the offset, and the part after the minutes. */
+/** The form of an instant in RFC 3339: the offset, and the part after the minutes. */
 export interface Form {
   readonly offset: string;
   readonly seconds: string;
@@ -42,8 +42,23 @@ export function write(instant: bigint, { offset, seconds }: Form): string {
   return local.toISOString().slice(0, 16) + seconds + offset;
 }
 
-export function writeAnyhow(random: Random, instant: bigint): string {
+export function writeServed(random: Random, instant: bigint): string {
   return write(instant, randomForm(random, instant));
+}
+
+/** Writes a served timestamp in another form of ISO 8601: basic, to the minute, with a comma or a shorter offset. */
+export function rewritten(random: Random, served: string): string {
+  const [, date, minute, second, fraction, sign, offset] =
+    /^(.{10})T(.{5}):(..)(?:\.(\d+))?([Z+-])(.*)$/.exec(served) ?? [];
+  const isShort = second === '00' && fraction === undefined && random.chance(0.5);
+  const decimals = fraction === undefined ? '' : random.pick(['.', ',']) + fraction;
+  const local = `${date}T${minute}${isShort ? '' : `:${second}${decimals}`}`;
+  const zone = random.pick([offset, offset.replace(':', ''), offset.replace(/:00$/, '')]);
+  return (random.chance(0.3) ? local.replaceAll(/[-:]/g, '') : local) + sign + zone;
+}
+
+export function writeAnyhow(random: Random, instant: bigint): string {
+  return rewritten(random, writeServed(random, instant));
 }
 
 /** Writes seconds and fraction of an instant, with superfluous digits or finer ones that must be cut. */
@@ -51,7 +66,6 @@ function randomSeconds(random: Random, instant: bigint): string {
   const inMinute = instant - floorDivide(instant, 60n * MICROS) * 60n * MICROS;
   const second = inMinute / MICROS;
   const fraction = String(inMinute % MICROS).padStart(6, '0');
-  if (inMinute === 0n && random.chance(0.3)) return '';
   const whole = `:${String(second).padStart(2, '0')}`;
   if (random.chance(0.3)) return `${whole}.${fraction}${random.pick(['0', '9', '999', '500000001'])}`;
   const needed = fraction.replace(/0+$/, '').length;

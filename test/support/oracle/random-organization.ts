@@ -10,7 +10,7 @@ import {
   TICKET,
 } from '../../../src/contract/resources.ts';
 import { type JsonObject, objectsIn } from '../../../src/snapshot/format/json-values.ts';
-import { randomForm, randomInstant, write, writeAnyhow } from './instants.ts';
+import { randomForm, randomInstant, write, writeServed } from './instants.ts';
 import { randomRecord } from './random-record.ts';
 import { randomEmail, randomIds, randomTag, randomText } from './texts.ts';
 
@@ -107,7 +107,7 @@ function sessionsOf(
   const busy = eventIds.slice(0, 4);
   return ids.slice(0, eventIds.length === 0 ? 0 : Infinity).map((id, i) => {
     const eventId = i < eventIds.length ? eventIds[i] : random.pick(random.chance(0.5) ? busy : eventIds);
-    const startAt = writeAnyhow(random, randomInstant(random));
+    const startAt = writeServed(random, randomInstant(random));
     const served = startAt.replace('Z', '+00:00');
     return {
       record: { ...randomRecord(random, EVENT_SESSION.variants['']), id, startAt: served },
@@ -124,8 +124,8 @@ function randomTicket(random: Random, ticketId: string, pools: IdPools): Entry<T
     eventSessionId: few(random, pools.sessions),
     orderId: few(random, pools.orders),
     qrCode: few(random, pools.qrCodes),
-    issuedAt: writeAnyhow(random, randomInstant(random)),
-    updatedAt: writeAnyhow(random, randomInstant(random)),
+    issuedAt: writeServed(random, randomInstant(random)),
+    updatedAt: writeServed(random, randomInstant(random)),
   };
   return { record, imported: {} };
 }
@@ -151,15 +151,15 @@ function randomOrder(random: Random, orderId: string, pools: IdPools): Entry<Ord
       ...randomRecord(random, ITEM_FIELDS),
       eventId: random.chance(0.2) ? null : few(random, pools.events),
     })),
-    createdAt: writeAnyhow(random, randomInstant(random)),
-    updatedAt: writeAnyhow(random, randomInstant(random)),
+    createdAt: writeServed(random, randomInstant(random)),
+    updatedAt: writeServed(random, randomInstant(random)),
   };
   return { record, imported: {} };
 }
 
 function randomOffer(random: Random, offerId: string, pools: IdPools): Organization['offers'][number] {
   const type = random.pick(OFFER_TYPES);
-  const createdAt = writeAnyhow(random, randomInstant(random));
+  const createdAt = writeServed(random, randomInstant(random));
   const fields = randomRecord(random, OFFER.variants[type]);
   const record = { ...fields, offerId, type, createdAt };
   const heldByEventIds = some(random, 4, () => few(random, pools.events));

@@ -1,6 +1,6 @@
 import type { Random } from '../../../scripts/sample/random.ts';
 import type { Fields, Json, Shape } from '../../../src/contract/field.ts';
-import { randomInstant, writeAnyhow } from './instants.ts';
+import { randomInstant, rewritten, writeServed } from './instants.ts';
 import { randomText } from './texts.ts';
 
 const NUMBERS = [0, 1, -1, 0.1, 12.345, 45, 1e21, 5e-7, 123456789012345680000];
@@ -26,7 +26,7 @@ function randomValue(random: Random, shape: Shape): Json {
     case 'choice':
       return random.pick(shape.values);
     case 'timestamp':
-      return writeAnyhow(random, randomInstant(random));
+      return writeServed(random, randomInstant(random));
     case 'timeZone':
       return random.pick(TIME_ZONES);
     case 'number':
@@ -45,15 +45,18 @@ function randomValue(random: Random, shape: Shape): Json {
 }
 
 /**
- * Returns a record as an import may have it: its fields in any order, and without some of those that are null or empty,
- * since absent means the same.
+ * Returns a record as an import may have it: its fields in any order, its times in any form, and without some of those that
+ * are null or empty, since absent means the same.
  */
 export function asImported(random: Random, value: Json): Json {
   if (Array.isArray(value)) return value.map((item: Json) => asImported(random, item));
   if (value === null || typeof value !== 'object') return value;
   const fields = Object.entries(value)
     .filter(([, field]) => !(isNothing(field) && random.chance(0.5)))
-    .map(([name, field]): [string, Json] => [name, asImported(random, field)]);
+    .map(([name, field]): [string, Json] => {
+      const isTime = name.endsWith('At') && typeof field === 'string';
+      return [name, isTime ? rewritten(random, field) : asImported(random, field)];
+    });
   return Object.fromEntries(random.chance(0.5) ? fields : fields.reverse());
 }
 

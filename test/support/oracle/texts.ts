@@ -31,12 +31,12 @@ export function randomText(random: Random): string {
   return text;
 }
 
-/** Distinct non-empty texts. */
+/** Distinct texts that a path can name. */
 export function randomIds(random: Random, count: number): string[] {
   const ids = new Set<string>();
   while (ids.size < count) {
     const id = randomText(random);
-    if (id !== '') ids.add(id);
+    if (!['', '.', '..'].includes(id)) ids.add(id);
   }
   return [...ids];
 }

@@ -5,7 +5,9 @@ import {
   type Fields,
   id,
   type Json,
+  nonEmptyText,
   type ObjectShape,
+  required,
   type Shape,
   shapeSchema,
   text,
@@ -21,7 +23,7 @@ import { remembered } from './rules.ts';
 
 /** The checks of import records and their stored form, derived from the declared fields. */
 
-export const ORGANIZATION_ID = id('Organization of the record.', 'org_1');
+export const ORGANIZATION_ID = required(nonEmptyText('Organization of the record.', 'org_1'));
 export const ORGANIZATION_FIELDS: Fields = {
   organizationId: ORGANIZATION_ID,
   name: text('Display name.', 'Théâtre'),
@@ -46,13 +48,16 @@ const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; ac
     validate: (text) => text !== '' && text.isWellFormed() && !/^[.]{1,2}$/.test(text),
     accepts: 'well-formed text that is not empty, nor . or .., which no URL reaches',
   },
-  code: {
+  nonEmpty: {
     validate: (text) => text !== '' && text.isWellFormed(),
     accepts: 'well-formed text that is not empty',
   },
   timestamp: { validate: (text) => inRfc3339(text) !== undefined, accepts: TIMESTAMP_RULE },
   utcTimestamp: {
-    validate: (text) => inUtc(inRfc3339(text) ?? '').endsWith('Z'),
+    validate: (text) => {
+      const written = inRfc3339(text);
+      return written !== undefined && inUtc(written).endsWith('Z');
+    },
     accepts: `${TIMESTAMP_RULE}, within the years 0000 to 9999 in UTC`,
   },
   timeZone: {
@@ -109,7 +114,7 @@ function problemOf(error: ErrorObject<string, Record<string, unknown>>): FieldPr
 function reasonOf(keyword: string, params: Record<string, unknown>, format: unknown): string {
   if (keyword === 'enum') return `must be one of ${[params['allowedValues']].flat().join(', ')}`;
   // A form says more than the type: a text in place of a number may still be no timestamp.
-  if (keyword === 'type' && (typeof format !== 'string' || format === 'identifier' || format === 'code'))
+  if (keyword === 'type' && (typeof format !== 'string' || format === 'identifier' || format === 'nonEmpty'))
     return `must be ${[params['type']].flat().join(' or ')}`;
   return `must be ${FORMATS[String(format)].accepts}`;
 }
@@ -133,7 +138,7 @@ function objectSchema(shape: ObjectShape): Schema {
 }
 
 function keywordsOf(shape: Shape): Schema {
-  if (shape.kind === 'text' && shape.nonEmpty) return { format: shape.isCode ? 'code' : 'identifier' };
+  if (shape.kind === 'text' && shape.nonEmpty) return { format: shape.isId ? 'identifier' : 'nonEmpty' };
   if (shape.kind === 'timestamp') return { format: shape.form === 'utc' ? 'utcTimestamp' : 'timestamp' };
   return shape.kind === 'timeZone' ? { format: 'timeZone' } : {};
 }
@@ -195,5 +200,8 @@ function normalizeShape(shape: Shape, rules: ReadonlyMap<string, number>, path: 
   if (shape.kind === 'object') return compileNormalize(shape.fields, [], rules, `${path}.`);
   if (shape.kind !== 'timestamp') return (value) => value ?? null;
   const inForm = { any: (text: string) => text, utc: inUtc, offset: withOffset }[shape.form];
-  return (value) => (typeof value === 'string' ? inForm(inRfc3339(value) ?? value) : null);
+  return (value) => {
+    const written = typeof value === 'string' ? inRfc3339(value) : undefined;
+    return written === undefined ? null : inForm(written);
+  };
 }
