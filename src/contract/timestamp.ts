@@ -70,8 +70,8 @@ export function inRfc3339(text: string): string | undefined {
   if (isServedForm(text, 'any')) return isExistingDay(text) ? text : undefined;
   const parts = TIMESTAMP.test(text) ? PARTS.exec(text) : null;
   if (parts === null) return undefined;
-  const [, year, month, day, hour, minute, second = '00', fraction, zone, minutes = '00'] = parts;
-  const seconds = fraction === undefined ? second : `${second}.${fraction}`;
+  const [, year, month, day, hour, minute, second = '00', fraction = '', zone, minutes = '00'] = parts;
+  const seconds = fraction === '' ? second : `${second}.${fraction}`;
   const offset = zone === 'Z' ? zone : `${zone}:${minutes}`;
   const written = `${year}-${month}-${day}T${hour}:${minute}:${seconds}${offset}`;
   return isExistingDay(written) ? written : undefined;

@@ -67,7 +67,7 @@ describe('Compression', () => {
         expect(tag).to.match(/^"[!#-~]+"$/);
         for (const accepted of [...codings, undefined]) {
           // Apache adds a suffix to the tag of a response that it compresses.
-          for (const sent of [tag, `${String(tag).slice(0, -1)}-gzip"`]) {
+          for (const sent of [tag, `${tag.slice(0, -1)}-gzip"`]) {
             const headers = { ...form, ...accepting(accepted), 'If-None-Match': `"x", W/${sent}` };
             const { status, headers: got, body } = await request(given.api, target, headers);
             expect([status, got['etag'], got['vary'], body.length]).to.deep.equal([304, sent, VARY, 0]);

@@ -18,15 +18,26 @@ const BASIC = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?:(\d\d)(?:[.,](\d+))?)?(?:Z|([
 /** Parses a timestamp by Date, which moves a day that does not exist to the next month. */
 function parsedByDate(text: string): bigint | undefined {
   const parts = EXTENDED.exec(text) ?? BASIC.exec(text) ?? [];
-  const [, year, month, day, hour, minutes, second = '00', fraction = '', sign, hours = '00', rest = '00'] =
-    parts;
+  const [
+    ,
+    year,
+    month,
+    day,
+    hour,
+    minutes,
+    second = '00',
+    fraction = '',
+    sign = '',
+    hours = '00',
+    rest = '00',
+  ] = parts;
   const [date, minute, offset] = [`${year}-${month}-${day}`, `${hour}:${minutes}`, `${hours}:${rest}`];
   const exists = [`${date}T${minute}:${second}.000Z`, `1970-01-01T${offset}:00.000Z`].every((utc) => {
     const moment = Date.parse(utc);
     return !Number.isNaN(moment) && new Date(moment).toISOString() === utc;
   });
   if (!exists) return undefined;
-  const milliseconds = Date.parse(`${date}T${minute}:${second}${sign === undefined ? 'Z' : sign + offset}`);
+  const milliseconds = Date.parse(`${date}T${minute}:${second}${sign === '' ? 'Z' : sign + offset}`);
   return BigInt(milliseconds) * 1000n + BigInt(fraction.slice(0, 6).padEnd(6, '0'));
 }
 

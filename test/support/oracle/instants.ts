@@ -48,10 +48,10 @@ export function writeServed(random: Random, instant: bigint): string {
 
 /** Writes a served timestamp in another form of ISO 8601: basic, to the minute, with a comma or a shorter offset. */
 export function rewritten(random: Random, served: string): string {
-  const [, date, minute, second, fraction, sign, offset] =
+  const [, date, minute, second, fraction = '', sign, offset] =
     /^(.{10})T(.{5}):(..)(?:\.(\d+))?([Z+-])(.*)$/.exec(served) ?? [];
-  const isShort = second === '00' && fraction === undefined && random.chance(0.5);
-  const decimals = fraction === undefined ? '' : random.pick(['.', ',']) + fraction;
+  const isShort = second === '00' && fraction === '' && random.chance(0.5);
+  const decimals = fraction === '' ? '' : random.pick(['.', ',']) + fraction;
   const local = `${date}T${minute}${isShort ? '' : `:${second}${decimals}`}`;
   const zone = random.pick([offset, offset.replace(':', ''), offset.replace(/:00$/, '')]);
   return (random.chance(0.3) ? local.replaceAll(/[-:]/g, '') : local) + sign + zone;
