@@ -1,8 +1,8 @@
-import { type Instant, parseTimestamp, TIMESTAMP_PATTERN } from './timestamp.ts';
+import { type Instant, parseTimestamp } from './timestamp.ts';
 
 /**
  * The kinds of query parameters. A kind converts the text of a parameter to a value, which the schema in the OpenAPI
- * document then validates.
+ * document then validates. These schemas have no `pattern`: importers of the document make random requests of one.
  */
 
 export const DEFAULT_PER_PAGE = 25;
@@ -12,19 +12,19 @@ export const MAX_LIST_VALUES = 10;
 /** JSON Schema (2020-12). */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** The value of a parameter, of its schema's type. A valid timestamp becomes its instant. */
+/** The value of a parameter, of its schema's type. A timestamp becomes its instant. */
 export type ParameterValue = number | string | boolean | Instant | readonly string[];
 
 export interface ParameterKind {
   readonly schema: Schema;
-  /** Converts text to the schema's type. Text of another form is returned unchanged, and violates the schema. */
-  readonly read: (text: string) => ParameterValue;
-  /** Returns the `ctx` of a violation, by the violated keyword of the schema. */
+  /**
+   * Converts text to the schema's type. Text of another form is returned unchanged, and violates the schema. Returns
+   * undefined for a violation that the schema does not express.
+   */
+  readonly read: (text: string) => ParameterValue | undefined;
+  /** Returns the `ctx` of a violation, by the violated keyword of the schema; empty without one. */
   readonly ctx: (keyword: string, text: string) => string;
 }
-
-/** The schema keyword for timestamps that exist, implemented by `parseTimestamp`. A pattern cannot express it. */
-export const EXISTING_KEYWORD = 'x-existing';
 
 const PLUS_HINT = '; encode + as %2B in a query string';
 const plusHintFor = (text: string) => (text.includes(' ') ? PLUS_HINT : '');
@@ -75,22 +75,21 @@ export const PER_PAGE = integerKind(
   `from 1 to ${MAX_PER_PAGE}`,
 );
 
-/** The content digest of an organization: SHA-256 in base64url. */
-export const CONTENT_DIGEST = textKind(
-  { pattern: '^[A-Za-z0-9_-]{43}$' },
-  () => 'must be the value of a nextPage link, or be omitted',
-);
+/** The content digest of an organization, SHA-256 in base64url. An importer of the document sends the default. */
+export const CONTENT_DIGEST: ParameterKind = {
+  schema: { type: 'string', default: '' },
+  read: (text) => (/^([A-Za-z0-9_-]{43})?$/.test(text) ? text : undefined),
+  ctx: () => 'must be the value of a nextPage link, or be omitted',
+};
 
-export const INSTANT = textKind(
-  {
-    description: 'The calendar date must exist.',
-    pattern: TIMESTAMP_PATTERN,
-    [EXISTING_KEYWORD]: true,
-  },
-  (_keyword, text) =>
+/** The keyword tells the explorer that the value is a timestamp. */
+export const INSTANT: ParameterKind = {
+  schema: { type: 'string', 'x-timestamp': true },
+  read: parseTimestamp,
+  ctx: (_keyword, text) =>
     'must be an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00%2B01:00' +
     mistakesIn(text).join(''),
-);
+};
 
 /** Returns hints at the likely mistakes of a text that is no timestamp. */
 function mistakesIn(text: string): string[] {
@@ -114,23 +113,23 @@ const listCtx =
       ? `must contain at most ${MAX_LIST_VALUES} comma-separated values, in all parameters of this name together`
       : `must contain comma-separated values, none of them ${empty} (check for an extra comma)`;
 
-export const ID_LIST = listKind({ pattern: '^[^,]+$' }, listCtx('empty'));
+export const ID_LIST = listKind({ minLength: 1 }, listCtx('empty'));
 
 export const TAG_LIST: ParameterKind = {
-  ...listKind({ pattern: '^ *[^ ,][^,]*$' }, listCtx('empty or white space only')),
+  ...listKind({ minLength: 1 }, listCtx('empty or white space only')),
   read: (text) => splitList(text).map(normalizeTag),
 };
 
 export const EMAIL: ParameterKind = {
-  schema: { type: 'string', pattern: '^[^ ]+$' },
-  read: (text) => normalizeEmail(text).replace(/\s/g, ' '),
+  schema: { type: 'string', minLength: 1 },
+  read: (text) => (/\s/.test(text) ? undefined : normalizeEmail(text)),
   ctx: (_keyword, text) => 'must be a non-empty e-mail address without white space' + plusHintFor(text),
 };
 
 export const ONE_ID = textKind({ minLength: 1 }, () => 'must be a non-empty identifier');
 
 export const BOOLEAN: ParameterKind = {
-  schema: { type: 'boolean' },
+  schema: { type: 'boolean', enum: [true, false] },
   read: (text) => (text === 'true' || text === 'false' ? text === 'true' : text),
   ctx: () => 'must be true or false',
 };
@@ -146,8 +145,8 @@ export function listOf(values: readonly string[]): ParameterKind {
   );
 }
 
-/** A token that the service has made. */
+/** A token that the service has made. An importer of the document sends the default. */
 export const TOKEN = textKind(
-  {},
+  { default: '' },
   () => 'must be `next` of an earlier response, unchanged; omit it to begin with a reset',
 );

@@ -8,7 +8,8 @@
  * truncates to milliseconds. The `date-time` of ajv accepts a space for the `T`, and that of JSON Schema requires seconds.
  */
 
-// The patterns avoid escapes: \d matches digits of other scripts in some languages, and some generators double the \.
+// Patterns in the OpenAPI document have no backslash, which some generators double. In some languages, \d matches digits of
+// other scripts, too.
 const DAY_TO_29 = '0[1-9]|[12][0-9]';
 const MINUTES_AND_SECONDS = '[0-5][0-9]';
 const HOUR = '([01][0-9]|2[0-3])';
@@ -30,9 +31,6 @@ function time(separator: ':' | ''): string {
 
 /** Calendar dates, and 29 February of any year. */
 export const DATE_PATTERN = date('-');
-export const TIMESTAMP_PATTERN =
-  `^(${DATE_PATTERN}T${time(':')}|${date('')}T${time('')})` + `(Z|[+-]${HOUR}(:?${MINUTES_AND_SECONDS})?)$`;
-
 const SERVED_TIME = `${HOUR}:${MINUTES_AND_SECONDS}:${MINUTES_AND_SECONDS}([.][0-9]+)?`;
 /** By the offset with which timestamps are served. */
 export const SERVED_PATTERNS = {
@@ -43,7 +41,9 @@ export const SERVED_PATTERNS = {
 export type ServedForm = keyof typeof SERVED_PATTERNS;
 
 const DATE = new RegExp(`^${DATE_PATTERN}$`);
-const TIMESTAMP = new RegExp(TIMESTAMP_PATTERN);
+const TIMESTAMP = new RegExp(
+  `^(${DATE_PATTERN}T${time(':')}|${date('')}T${time('')})(Z|[+-]${HOUR}(:?${MINUTES_AND_SECONDS})?)$`,
+);
 const PARTS = /^(.{4})-?(..)-?(..)T(..):?(..)(?::?(..)(?:[.,]([0-9]+))?)?(Z|[+-]..)(?::?(..))?$/;
 const SERVED = {
   any: new RegExp(SERVED_PATTERNS.any),

@@ -47,6 +47,13 @@ describe('Pagination', () => {
     expect([next.status, next.body.page]).to.deep.equal([200, 2]);
   });
 
+  it('is on the live data with an empty snapshot, as importers of the OpenAPI document send it', async () => {
+    const [empty, absent] = await Promise.all(
+      ['/v1/tickets?perPage=2&snapshot=', '/v1/tickets?perPage=2'].map((target) => given.api.send(target)),
+    );
+    expect(empty).to.have.property('text', absent.text);
+  });
+
   it('has links that name the page size, also the default, and the event of sessions', async () => {
     for (const [target, link] of [
       ['/v1/tickets', `/v1/tickets?page=2&perPage=25&snapshot=${given.api.digest('north')}`],

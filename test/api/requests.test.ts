@@ -60,6 +60,46 @@ describe('Unknown parameters', () => {
       expect(headers['service-api-ignored-parameters']).to.equal(ignored);
     });
   }
+
+  it('are violations with Prefer: handling=strict, together with all others, also for a client with the tag', async () => {
+    const strict = { Prefer: 'handling=strict' };
+    for (const [target, locs] of [
+      ['/v1/tickets?eventIds[]=evt_a&updatedAt[gte]=x&page=0', ['page', 'eventIds[]', 'updatedAt[gte]']],
+      ['/v1/tickets/tkt_05?eventIds=evt_a', ['eventIds']],
+      ['/v1/events?startAt.gt=2026-01-01T00:00:00Z', ['startAt.gt']],
+    ] as const) {
+      const lenient = await given.api.send(target);
+      const tag = String(lenient.headers['etag']);
+      const { status, headers, body } = await given.api.send(target, {
+        headers: { ...strict, 'If-None-Match': tag },
+      });
+      expect([status, headers['preference-applied']]).to.deep.equal([400, 'handling=strict']);
+      expect(headers).not.to.have.property('service-api-ignored-parameters');
+      expect(body.errors.map(({ loc }) => loc)).to.deep.equal(locs.map((name) => `query.${name}`));
+    }
+  });
+
+  it('are reported as handled strictly where there are none, on every kind of response', async () => {
+    for (const [target, expected] of [
+      ['/v1/tickets?perPage=2', 200],
+      ['/v1/tickets/tkt_05', 200],
+      ['/v1/tickets/none', 404],
+      ['/v1/tickets?page=900', 204],
+      ['/v1/tickets?page=0', 400],
+    ] as const) {
+      const { status, headers } = await given.api.send(target, { headers: { Prefer: 'handling=strict' } });
+      expect([status, headers['preference-applied']], target).to.deep.equal([expected, 'handling=strict']);
+      expect((await given.api.send(target)).headers).not.to.have.property('preference-applied');
+    }
+    const { headers } = await given.api.send('/v1/tickets');
+    const sent = { 'If-None-Match': headers['etag'], Prefer: 'handling=strict' };
+    const unchanged = await given.api.send('/v1/tickets', { headers: sent });
+    expect([unchanged.status, unchanged.headers['preference-applied']]).to.deep.equal([
+      304,
+      'handling=strict',
+    ]);
+    expect(unchanged.headers['vary']).to.match(/, Prefer$/);
+  });
 });
 
 describe('Targets', () => {

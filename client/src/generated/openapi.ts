@@ -1592,7 +1592,7 @@ export interface components {
             nextPage: string | null;
         };
         /** @description A line of a stream of changes. */
-        Change: components["schemas"]["ChangeReset"] | components["schemas"]["ChangeDelete"] | components["schemas"]["EventPut"] | components["schemas"]["EventSessionPut"] | components["schemas"]["TicketPut"] | components["schemas"]["OrderPut"] | components["schemas"]["OfferPut"] | components["schemas"]["ChangeEnd"];
+        ChangeLine: components["schemas"]["ChangeReset"] | components["schemas"]["ChangeDelete"] | components["schemas"]["EventPut"] | components["schemas"]["EventSessionPut"] | components["schemas"]["TicketPut"] | components["schemas"]["OrderPut"] | components["schemas"]["OfferPut"] | components["schemas"]["ChangeEnd"];
         /** @description First line of all records: remove the records of the copy. */
         ChangeReset: {
             /** @constant */
@@ -3028,7 +3028,7 @@ export interface operations {
                 /** @description Type of the offer. */
                 type?: "TICKET" | "PRODUCT" | "BUNDLE";
                 /** @description Returns only ticket offers that have a pricing with this value, and limits `pricing` to those pricings. */
-                resaleEnabled?: boolean;
+                resaleEnabled?: true | false;
             };
             header: {
                 /** @description This operation is part of `preview` only, and may change or be withdrawn at any time. */
@@ -3283,7 +3283,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/x-ndjson": components["schemas"]["Change"];
+                    "application/x-ndjson": components["schemas"]["ChangeLine"];
                 };
             };
             400: components["responses"]["InvalidQuery"];

@@ -143,7 +143,7 @@ export function foundList(resource: string, item: Schema): Schema {
 
 /** Returns the response of a stream of changes, whose schema is that of a line. */
 export function foundChanges(): Schema {
-  const content = { [NDJSON_TYPE]: { schema: componentRef('schemas', 'Change') } };
+  const content = { [NDJSON_TYPE]: { schema: componentRef('schemas', 'ChangeLine') } };
   return response('The changes, one in each line.', [...DATA, 'Content-Encoding'], content);
 }
 
@@ -275,7 +275,10 @@ const ChangeEnd = line('end', 'Last line. Without it, the stream is not whole.',
   },
 });
 
-/** Returns the schema `Change` of a line in a stream of changes, and those that it refers to. */
+/**
+ * Returns the schema `ChangeLine` of a line in a stream of changes, and those that it refers to. In Rust, a schema with the
+ * name of the property `change` would collide with the type of that property.
+ */
 export function changeSchemas(lists: readonly ListOperation[]): Record<string, Schema> {
   const puts = lists.map(({ collection, pathParameter }): [string, Schema] => [
     `${RESOURCES[collection].name}Put`,
@@ -288,5 +291,5 @@ export function changeSchemas(lists: readonly ListOperation[]): Record<string, S
   ]);
   const lines = { ChangeReset, ChangeDelete, ...Object.fromEntries(puts), ChangeEnd };
   const oneOf = Object.keys(lines).map((name) => componentRef('schemas', name));
-  return { Change: { description: 'A line of a stream of changes.', oneOf }, ...lines };
+  return { ChangeLine: { description: 'A line of a stream of changes.', oneOf }, ...lines };
 }

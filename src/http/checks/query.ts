@@ -1,13 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { Ajv, type ErrorObject, type FuncKeywordDefinition } from 'ajv';
+import { Ajv, type ErrorObject } from 'ajv';
 import {
   IGNORED_PARAMETERS_HEADER,
   PREFERENCE_APPLIED_HEADER,
   STRICT_HANDLING,
 } from '../../contract/headers.ts';
 import type { Parameter } from '../../contract/operations.ts';
-import { EXISTING_KEYWORD, isList, joinList, type ParameterValue } from '../../contract/parameter.ts';
-import { parseTimestamp } from '../../contract/timestamp.ts';
+import { INSTANT, isList, joinList, type ParameterValue } from '../../contract/parameter.ts';
 import { type HeaderList, Problem, type Violation } from '../response/problem.ts';
 
 /** The query of a request, divided by the parameters of its operation. */
@@ -95,26 +94,14 @@ function ignoredHeader(names: Iterable<string>): HeaderList {
   return list === '' ? [] : [IGNORED_PARAMETERS_HEADER, list.slice(0, -SEPARATOR.length)];
 }
 
-/** Validates a timestamp, and replaces it by its instant. Each timestamp is parsed once. */
-const existing: FuncKeywordDefinition = {
-  keyword: EXISTING_KEYWORD,
-  type: 'string',
-  schema: false,
-  modifying: true,
-  errors: false,
-  validate: (
-    text: string,
-    context?: { parentData: Record<string, unknown>; parentDataProperty: string | number },
-  ) => {
-    const instant = parseTimestamp(text);
-    if (instant !== undefined && context !== undefined)
-      context.parentData[context.parentDataProperty] = instant;
-    return instant !== undefined;
-  },
-};
+/** Returns the text of a parameter whose empty text counts as absent; undefined without one. */
+export function givenText({ values }: Query, name: string): string | undefined {
+  const text = values.get(name)?.at(0);
+  return text === '' ? undefined : text;
+}
 
 /** The validator of all operations. The schemas themselves are tested, not validated at each start. */
-const ajv = new Ajv({ allErrors: true, meta: false, validateSchema: false, keywords: [existing] });
+const ajv = new Ajv({ allErrors: true, meta: false, validateSchema: false, strictSchema: false });
 
 export type ParameterValues = Readonly<Record<string, ParameterValue>>;
 
@@ -136,32 +123,45 @@ const GIVEN_TWICE = 'must be given only once';
 
 export function queryReader(parameters: readonly Parameter[]): QueryReader {
   const kinds = new Map(parameters.map(({ name, kind }) => [name, kind]));
+  // An instant is a bigint, which has no type in a schema.
+  const validated = parameters.filter(({ kind }) => kind !== INSTANT);
   const validate = ajv.compile<ParameterValues>({
     type: 'object',
-    properties: Object.fromEntries(parameters.map(({ name, kind }) => [name, kind.schema])),
+    properties: Object.fromEntries(validated.map(({ name, kind }) => [name, kind.schema])),
   });
 
   return ({ values: texts, violations: ofParsing }, further = []) => {
     const values: Record<string, ParameterValue> = {};
+    const unreadable = new Set<string>();
     let isRepeated = false;
     for (const [name, parts] of texts) {
       const kind = kinds.get(name);
       if (kind === undefined) continue;
       isRepeated ||= parts.length > 1 && !isList(kind);
-      values[name] = kind.read(joinList(parts));
+      const value = kind.read(joinList(parts));
+      if (value === undefined) unreadable.add(name);
+      else values[name] = value;
     }
     const others = [...ofParsing, ...further];
-    if (validate(values) && !isRepeated && others.length === 0) return values;
-    throw invalidQuery([...violationsOf(texts, validate.errors ?? []), ...others]);
+    const isValid = validate(values) && unreadable.size === 0 && !isRepeated && others.length === 0;
+    if (isValid) return values;
+    throw invalidQuery([...violationsOf(texts, unreadable, validate.errors ?? []), ...others]);
   };
 
-  function violationsOf(values: Query['values'], failures: readonly ErrorObject[]): Violation[] {
+  function violationsOf(
+    values: Query['values'],
+    unreadable: ReadonlySet<string>,
+    failures: readonly ErrorObject[],
+  ): Violation[] {
     return parameters.flatMap(({ name, kind }) => {
       const texts = values.get(name) ?? [];
       const input = joinList(texts);
-      const violated = failures
-        .filter(({ instancePath }) => instancePath.split('/')[1] === name)
-        .map(({ keyword }) => kind.ctx(keyword, input));
+      const keywords = unreadable.has(name)
+        ? ['']
+        : failures
+            .filter(({ instancePath }) => instancePath.split('/')[1] === name)
+            .map(({ keyword }) => keyword);
+      const violated = keywords.map((keyword) => kind.ctx(keyword, input));
       const all = texts.length > 1 && !isList(kind) ? [GIVEN_TWICE] : new Set(violated);
       return Array.from(all, (ctx) => violation(name, input, ctx));
     });

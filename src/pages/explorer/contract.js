@@ -11,8 +11,8 @@ import { PAGING, queryOf } from './address.js';
  * @property {string | readonly string[]} [type]
  * @property {string} [$ref]
  * @property {string} [description]
- * @property {readonly string[]} [enum]
- * @property {boolean} [x-existing] whether the value is a date and time
+ * @property {readonly (string | boolean)[]} [enum]
+ * @property {boolean} [x-timestamp] whether the value is a date and time
  * @property {number} [maximum]
  * @property {string | number | boolean} [default]
  * @property {readonly (string | number | boolean | readonly string[])[]} [examples]

@@ -49,7 +49,7 @@ function listText(text) {
 export function kindOf({ schema }) {
   if (permits(schema, 'array')) return 'list';
   if (choicesOf(schema).length > 0) return 'choice';
-  return schema['x-existing'] === true ? 'instant' : 'text';
+  return schema['x-timestamp'] === true ? 'instant' : 'text';
 }
 
 /**
@@ -65,7 +65,7 @@ export function exampleOf({ schema }) {
  * @returns {readonly string[]}
  */
 function choicesOf(schema) {
-  return schema.enum ?? (permits(schema, 'boolean') ? ['true', 'false'] : []);
+  return (schema.enum ?? []).map(String);
 }
 
 /**
