@@ -18,22 +18,30 @@ KEYS = {"events": "id", "sessions": "id", "tickets": "ticketId", "orders": "orde
 TYPES = {"string": "text", "integer": "bigint", "number": "double", "boolean": "bool"}  # Others are JSON.
 
 
+def resolve(schema, schemas):
+    """Returns the schema, or the one to which it refers."""
+    return schemas[schema["$ref"].split("/")[-1]] if "$ref" in schema else schema
+
+
 def columns_of(schema, schemas):
     """Returns the columns for the fields of a schema, or of all its variants."""
-    schema = schemas[schema["$ref"].split("/")[-1]] if "$ref" in schema else schema
-    columns = {}
+    schema, columns = resolve(schema, schemas), {}
     for variant in schema.get("oneOf", []):
         columns |= columns_of(variant, schemas)
     for name, field in schema.get("properties", {}).items():
-        kind = field["type"] if isinstance(field["type"], str) else field["type"][0]
+        kind = resolve(field, schemas).get("type")  # A nullable object has none.
+        kind = kind[0] if isinstance(kind, list) else kind
         columns[name] = {"data_type": "timestamp" if name.endswith("At") else TYPES.get(kind, "json")}
     return columns
 
 
 def read_columns(base_url):
     """Returns the columns of each table. Without them, dlt takes the type of the first value."""
-    schemas = requests.get(f"{base_url}/openapi.json").json()["components"]["schemas"]
-    lines = [schemas[line["$ref"].split("/")[-1]]["properties"] for line in schemas["Change"]["oneOf"]]
+    document = requests.get(f"{base_url}/openapi.json").json()
+    schemas = document["components"]["schemas"]
+    content = document["paths"]["/v1/changes"]["get"]["responses"]["200"]["content"]
+    change = resolve(content["application/x-ndjson"]["schema"], schemas)
+    lines = [resolve(line, schemas)["properties"] for line in change["oneOf"]]
     columns = {put["collection"]["const"]: columns_of(put["record"], schemas) for put in lines if "record" in put}
     columns["sessions"]["eventId"] = {"data_type": "text"}
     return columns
