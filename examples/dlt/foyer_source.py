@@ -13,6 +13,7 @@ import os
 
 import dlt
 from dlt.sources.helpers import requests
+from dlt.sources.helpers.rest_client.auth import BearerTokenAuth
 
 KEYS = {"events": "id", "sessions": "id", "tickets": "ticketId", "orders": "orderId", "offers": "offerId"}
 TYPES = {"string": "text", "integer": "bigint", "number": "double", "boolean": "bool"}  # Others are JSON.
@@ -71,10 +72,12 @@ def mark_tables(columns, scope, rows):
 def changes(base_url, key):
     """Yields the changes since the previous round. dlt loads their token, as its state, together with them."""
     state, columns = dlt.current.resource_state(), read_columns(base_url)
-    headers = {"Authorization": f"Bearer {key}", "Service-API-Version": "preview"}
+    headers = {"Service-API-Version": "preview"}
+    # An entry of ~/.netrc would replace a key in the headers, and after a redirect any key.
+    client = requests.Client(session_attrs={"auth": BearerTokenAuth(key), "max_redirects": 0})
     parameters = {"since": state.get("token"), "collections": ",".join(KEYS)}
-    # After 429 and 5xx, this function of dlt waits for Retry-After, and repeats the request.
-    with requests.get(f"{base_url}/v1/changes", params=parameters, headers=headers, stream=True) as response:
+    # After 429 and 5xx, this client of dlt waits for Retry-After, and repeats the request.
+    with client.get(f"{base_url}/v1/changes", params=parameters, headers=headers, stream=True) as response:
         yield from mark_tables(columns, "KEY IN (SELECT KEY FROM {staging_table})", [])
         for line in response.iter_lines(chunk_size=65536):
             match parse(line):

@@ -24,6 +24,12 @@ CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT);
 """
 
 
+def add_key(request):
+    """Adds the key. An entry of ~/.netrc would replace a header of the session."""
+    request.headers["Authorization"] = f"Bearer {os.environ['FOYER_KEY']}"
+    return request
+
+
 def request_changes(session, base_url, token):
     """Returns the response, whose body has not arrived yet. Waits after 429."""
     url, pause = f"{base_url}/v1/changes", 1
@@ -64,7 +70,8 @@ parser.add_argument("database")
 parser.add_argument("--every", type=float, metavar="SECONDS", help="repeat the round after this pause")
 options = parser.parse_args()
 session = Session()
-session.headers["Authorization"] = f"Bearer {os.environ['FOYER_KEY']}"
+session.auth = add_key
+session.max_redirects = 0  # After a redirect, ~/.netrc would replace the key.
 session.headers["Service-API-Version"] = "preview"
 database = sqlite3.connect(options.database)
 database.executescript(SCHEMA)

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -24,6 +25,7 @@ import {
 } from './import-folder.ts';
 import { readSnapshot } from './read-snapshot.ts';
 import { FULL_RECORDS, FULL_TICKET, FULL_TICKET_OFFER, inOrganization, minimalTicket } from './records.ts';
+import { rejectionOf } from './refusal.ts';
 import { newCredential, ReplicaUnderTest } from './replica-under-test.ts';
 import { listen } from './serve.ts';
 import { folderForAll } from './temporary-folder.ts';
@@ -187,7 +189,8 @@ export function describeSync(program: SyncProgram): void {
     /** Starts a round, as users do. */
     function sync(origin = replica.origin, key = credential) {
       const words = [join(ROOT, 'examples', file), origin, inFolder('copy')];
-      return promisify(execFile)(command, words, { env: { ...INHERITED, ...environment, FOYER_KEY: key } });
+      const env = { ...INHERITED, HOME: inFolder('.'), ...environment, FOYER_KEY: key };
+      return promisify(execFile)(command, words, { env });
     }
 
     /** Makes a round, and kills it at a line of its log, if the line appears. Returns the error. */
@@ -326,6 +329,25 @@ export function describeSync(program: SyncProgram): void {
       await publish(steps - 2);
       replica = await startReplica();
       await syncAndCompare();
+    });
+
+    for (const entry of ['machine 127.0.0.1', 'default'])
+      it(`sends the key when ~/.netrc has other credentials: ${entry}`, async () => {
+        writeFileSync(inFolder('.netrc'), `${entry} login user password pass\n`, { mode: 0o600 });
+        await syncAndCompare();
+      });
+
+    it('follows no redirect', async () => {
+      const paths: string[] = [];
+      await using server = createServer(({ url = '' }, response) => {
+        paths.push(url.replace(/\?.*/, ''));
+        if (url.startsWith('/v1/')) response.writeHead(308, { Location: '/elsewhere' }).end();
+        else void replica.request(url, credential).then(({ text }) => response.end(text));
+      });
+      const failure = await rejectionOf(sync(`http://127.0.0.1:${await listen(server)}`));
+      expect(failure.message).to.match(/redirect/);
+      expect(paths).to.include('/v1/changes').and.not.to.include('/elsewhere');
+      expectCopyOf();
     });
   });
 }
