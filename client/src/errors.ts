@@ -58,7 +58,7 @@ export class ConnectionError extends FoyerError {
   override readonly name: string = 'ConnectionError';
 }
 
-/** The service does not know a filter, and would return the records as if the filter were absent. */
+/** An earlier release of the service ignored a filter. Later ones refuse it with 400, a ResponseError. */
 export class IgnoredFilterError extends FoyerError {
   override readonly name: string = 'IgnoredFilterError';
   /** The names of the parameters, comma-separated and percent-encoded. */

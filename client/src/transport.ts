@@ -14,6 +14,8 @@ export interface ClientOptions {
   readonly credential: string;
   /** `stable`, `preview` or a release date. Operations that are in preview are always requested with `preview`. */
   readonly version?: string | undefined;
+  /** Whether query parameters that the service would ignore, such as misspelt filters, are errors. Default: true. */
+  readonly strict?: boolean | undefined;
   /** Ends all requests and pauses of the client. */
   readonly signal?: AbortSignal | undefined;
   /** Maximum number of attempts at a request. Default: 8. */
@@ -54,6 +56,7 @@ export class Transport {
   readonly #baseUrl: string;
   readonly #credential: string;
   readonly #version: string;
+  readonly #isStrict: boolean;
   readonly #signal: AbortSignal | undefined;
   readonly #maxAttempts: number;
   readonly #maxWaitMs: number;
@@ -65,6 +68,7 @@ export class Transport {
     this.#baseUrl = checkedBaseUrl(options.baseUrl);
     this.#credential = checkedCredential(options.credential);
     this.#version = options.version ?? 'stable';
+    this.#isStrict = options.strict ?? true;
     this.#signal = options.signal;
     this.#maxAttempts = options.maxAttempts ?? 8;
     if (!(this.#maxAttempts >= 1)) throw new RangeError('maxAttempts: must be at least 1');
@@ -109,6 +113,8 @@ export class Transport {
       Authorization: `Bearer ${this.#credential}`,
       Accept: call.accept,
       [VERSION_HEADER]: isPreview ? PREVIEW : this.#version,
+      // https://www.rfc-editor.org/rfc/rfc7240#section-4.4
+      ...(this.#isStrict && { Prefer: 'handling=strict' }),
       ...(call.tag !== undefined && { 'If-None-Match': call.tag }),
     });
     const url = this.#baseUrl + path + (call.query ? `?${call.query}` : '');
@@ -123,7 +129,8 @@ export class Transport {
     if (status !== 200 && status !== 204 && status !== 304 && !isMissing)
       throw refusal(request, response, (await answer.text()).replaceAll(this.#credential, '…'));
     const ignored = response.headers.get('Service-API-Ignored-Parameters');
-    if (ignored !== null) {
+    // Of a service that does not know the preference.
+    if (this.#isStrict && ignored !== null) {
       await response.body?.cancel();
       throw new IgnoredFilterError(request, ignored);
     }

@@ -1,7 +1,13 @@
 import { createServer, type RequestListener } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { ConnectionError, FoyerClient, FoyerError, ResponseError } from '../../client/src/foyer-client.ts';
+import {
+  ConnectionError,
+  FoyerClient,
+  FoyerError,
+  IgnoredFilterError,
+  ResponseError,
+} from '../../client/src/foyer-client.ts';
 import { rejectionOf } from '../support/refusal.ts';
 import { servesForEach } from '../support/serve.ts';
 import { broken, clientOf, CREDENTIAL, refused, SOURCE } from './scripted-client.ts';
@@ -170,6 +176,20 @@ describe('The TypeScript client', () => {
       const error = await rejectionOf(clientOf([response]).client.tickets.get('tkt_1'));
       expect(error).to.be.instanceOf(ResponseError).and.to.deep.include({ detail, errors: [] });
     }
+  });
+
+  it('refuses a filter that the service ignored, unless it is not strict', async () => {
+    const parameters = 'eventId, updatedAt.after';
+    const headers = { ...SOURCE, 'Service-API-Ignored-Parameters': parameters };
+    const ignoring = () => Response.json({ items: [], nextPage: null }, { headers });
+    const strict = clientOf([ignoring()]);
+    const error = await rejectionOf(strict.client.tickets.pages().next());
+    expect(error).to.be.instanceOf(IgnoredFilterError).and.to.include({ parameters });
+    expect(error.message).to.equal(`GET /v1/tickets: the service ignored the query parameters ${parameters}`);
+    const lenient = clientOf([ignoring()], { strict: false });
+    expect(await Array.fromAsync(lenient.client.tickets.pages())).to.have.length(1);
+    const preferences = [strict, lenient].map(({ requests: [{ headers }] }) => headers.get('Prefer'));
+    expect(preferences).to.deep.equal(['handling=strict', null]);
   });
 
   it('reports responses that are not from the service, and streams that break off or lack records', async () => {
