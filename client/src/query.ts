@@ -40,7 +40,7 @@ function encodeInstant(name: string, value: unknown): string {
     return encodeURIComponent(value.toISOString());
   }
   if (typeof value !== 'string') throw new TypeError(`${name}: must be a Date or an ISO 8601 string`);
-  if (!/(?:Z|[+-]\d\d:\d\d)$/.test(value))
-    throw new RangeError(`${name}: "${value}" must end in Z or an offset such as +01:00`);
+  if (!/T.*(?:Z|[+-]\d\d(?::?\d\d)?)$/.test(value))
+    throw new RangeError(`${name}: "${value}" must have a time, and end in Z or an offset such as +01:00`);
   return encodeURIComponent(value);
 }

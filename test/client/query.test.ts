@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { encodeQuery } from '../../client/src/query.ts';
 import { EMAIL, ID_LIST } from '../../src/contract/parameter.ts';
+import { parseTimestamp } from '../../src/contract/timestamp.ts';
 import { parseQuery } from '../../src/http/checks/query.ts';
 import { FIXED } from '../support/random.ts';
 
@@ -39,10 +40,21 @@ describe('The query of the TypeScript client', () => {
     );
   });
 
+  it('has a time in each form that the service reads, and none without an offset', () => {
+    for (const local of ['2026-01-31T20:00', '2026-01-31T20:00:00,5', '20260131T200000.5']) {
+      for (const offset of ['Z', '+01:00', '-0130', '+01']) {
+        const gte = local + offset;
+        expect(parseTimestamp(gte), gte).to.be.a('bigint');
+        expect(encodeQuery({ at: { gte } })).to.equal(`at.gte=${encodeURIComponent(gte)}`);
+      }
+      expect(() => encodeQuery({ at: { gte: local } })).to.throw(RangeError, /must .* end in Z or an offset/);
+    }
+  });
+
   it('refuses what it cannot express, and names the filter', () => {
     for (const [filters, message] of [
       [{ qrCodes: ['a', 'b,c'] }, /^qrCodes: .*"b,c".* commas/],
-      [{ updatedAt: { gte: '2026-01-01' } }, /^updatedAt\.gte: "2026-01-01" must end in Z or an offset/],
+      [{ updatedAt: { gte: '2026-01-01' } }, /^updatedAt\.gte: "2026-01-01" must have a time/],
       [{ updatedAt: { gte: '2026-01-01T00:00:00' } }, /^updatedAt\.gte/],
       [{ updatedAt: { gte: new Date('x') } }, /^updatedAt\.gte: the date is invalid/],
     ] as const)
