@@ -23,10 +23,18 @@ async function output(
   return (await run.catch((error: unknown) => Promise.reject(new Error(JSON.stringify(error))))).stdout;
 }
 
-/** Returns the TypeScript blocks of the README as one program. The first block is in scope of the others. */
-function readmeProgram(): string {
+/** Returns the blocks of the README in a language. */
+function readmeBlocks(language: 'sh' | 'ts'): string[] {
   const readme = readFileSync(join(CLIENT, 'README.md'), 'utf8');
-  const blocks = Array.from(readme.matchAll(/^```ts\n(.*?)^```$/gms), ([, block]) => block);
+  return Array.from(
+    readme.matchAll(RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms')),
+    ([, block]) => block,
+  );
+}
+
+/** Returns the TypeScript of the README as one program. The first block is in scope of the others. */
+function readmeProgram(): string {
+  const blocks = readmeBlocks('ts');
   const imports = blocks.flatMap((block) => block.match(/^import .*$/gm) ?? []);
   const [first, ...others] = blocks.map((block) => block.replaceAll(/^import .*$/gm, ''));
   return [...imports, first, ...others.map((block) => `{\n${block}}`)].join('\n');
@@ -40,9 +48,12 @@ describe('The package of the TypeScript client', () => {
     const consumer = inFolder('consumer');
     mkdirSync(consumer);
     await output('npm', ['pack', '--silent', '--pack-destination', inFolder('.')], CLIENT);
-    const [tarball] = readdirSync(inFolder('.')).filter((name) => name.endsWith('.tgz'));
-    writeFileSync(join(consumer, 'package.json'), '{ "type": "module" }');
-    await output('npm', ['install', '--offline', '--no-audit', '--no-fund', inFolder(tarball)], consumer);
+    // The first command, in the clone, has been run in another way.
+    const [, ...commands] = readmeBlocks('sh')[0].trim().split('\n');
+    for (const command of commands) {
+      const words = ['-c', command.replace('CLONE/client', inFolder('.'))];
+      await output('sh', words, consumer, { NPM_CONFIG_OFFLINE: 'true', NPM_CONFIG_AUDIT: 'false' });
+    }
   });
 
   it('has the version of the service, code, types, a license and a README, and no dependency', () => {
@@ -74,6 +85,8 @@ describe('The package of the TypeScript client', () => {
       FOYER_KEY: given.api.authorization('north').slice('Bearer '.length),
     });
     expect(printed).to.match(/^3\/3: |^2\/2: 7 tickets as of /m);
+    // The sum of 57 prices of 0.1. In floating point, it is 5.699999999999996.
+    expect(printed).to.match(/^5\.70$/m);
     expect(printed).to.match(/^\d+ records as of 2026-11-21T04:00:00.000Z$/m);
     expect(printed).to.match(/^query\.perPage: must be an integer from 1 to 100/m);
   });

@@ -67,6 +67,7 @@ const TICKETS = times(TICKET_COUNT, (i) =>
     eventSessionId: i % 3 === 0 ? 'ses_b1' : 'ses_a1',
     qrCode: i === 0 ? 'QR+ 0' : `QR${i}`,
     orderId: `ord_${i % 5}`,
+    finalPaidPrice: 0.1,
     currency: 'EUR',
   }),
 );
