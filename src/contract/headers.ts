@@ -7,9 +7,6 @@ export const SNAPSHOT_ID_HEADER = 'Service-Snapshot-Id';
 export const DATA_AS_OF_HEADER = 'Service-Data-As-Of';
 export const RECORD_COUNT_HEADER = 'Service-Record-Count';
 export const IGNORED_PARAMETERS_HEADER = 'Service-API-Ignored-Parameters';
-/** Announce the end of an operation or a version (RFC 9745, RFC 8594). */
-export const DEPRECATION_HEADER = 'Deprecation';
-export const SUNSET_HEADER = 'Sunset';
 export const IF_NONE_MATCH_HEADER = 'If-None-Match';
 /** Preferences of a client, and the one that the service has followed (RFC 7240). */
 export const PREFER_HEADER = 'Prefer';

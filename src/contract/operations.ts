@@ -17,7 +17,6 @@ import {
   TOKEN,
 } from './parameter.ts';
 import { COLLECTION_NAMES, OFFER_TYPES, ORDER_STATUSES } from './resources.ts';
-import type { End } from './releases.ts';
 
 /**
  * The operations of the API, as data. Routes, parameter checks, query plans and the OpenAPI document derive from
@@ -77,8 +76,6 @@ interface OperationBase {
   readonly description: string;
   /** That of a list names an event: the list has the records of that event. */
   readonly pathParameter?: PathParameter;
-  /** The announced end in all versions, in place of that of the version. */
-  readonly end?: End;
 }
 
 export interface ListOperation extends OperationBase {

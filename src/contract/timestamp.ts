@@ -10,46 +10,28 @@
 
 // Patterns in the OpenAPI document have no backslash, which some generators double. In some languages, \d matches digits of
 // other scripts, too.
-const DAY_TO_29 = '0[1-9]|[12][0-9]';
-const MINUTES_AND_SECONDS = '[0-5][0-9]';
+const SIXTY = '[0-5][0-9]';
 const HOUR = '([01][0-9]|2[0-3])';
-const OFFSET = `[+-]${HOUR}:${MINUTES_AND_SECONDS}`;
+const MONTH = '(0[1-9]|1[0-2])';
+const DAY = '(0[1-9]|[12][0-9]|3[01])';
 
-function date(separator: '-' | ''): string {
-  const inMonths = (months: string, days: string) => `(${months})${separator}(${days})`;
-  const [long, short] = [
-    inMonths('0[13578]|1[02]', `${DAY_TO_29}|3[01]`),
-    inMonths('0[469]|11', `${DAY_TO_29}|30`),
-  ];
-  return `[0-9]{4}${separator}(${long}|${short}|${inMonths('02', DAY_TO_29)})`;
-}
-
-function time(separator: ':' | ''): string {
-  const next = separator + MINUTES_AND_SECONDS;
-  return `${HOUR}${next}(${next}([.,][0-9]+)?)?`;
-}
-
-/** Calendar dates, and 29 February of any year. */
-export const DATE_PATTERN = date('-');
-const SERVED_TIME = `${HOUR}:${MINUTES_AND_SECONDS}:${MINUTES_AND_SECONDS}([.][0-9]+)?`;
+/** Each month has up to 31 days here. */
+export const DATE_PATTERN = `[0-9]{4}-${MONTH}-${DAY}`;
+const SERVED = `^${DATE_PATTERN}T${HOUR}:${SIXTY}:${SIXTY}([.][0-9]+)?`;
 /** By the offset with which timestamps are served. */
 export const SERVED_PATTERNS = {
-  any: `^${DATE_PATTERN}T${SERVED_TIME}(Z|${OFFSET})$`,
-  utc: `^${DATE_PATTERN}T${SERVED_TIME}Z$`,
-  offset: `^${DATE_PATTERN}T${SERVED_TIME}${OFFSET}$`,
+  any: `${SERVED}(Z|[+-]${HOUR}:${SIXTY})$`,
+  utc: `${SERVED}Z$`,
+  offset: `${SERVED}[+-]${HOUR}:${SIXTY}$`,
 };
 export type ServedForm = keyof typeof SERVED_PATTERNS;
 
+const EXTENDED = `${DATE_PATTERN}T${HOUR}:${SIXTY}(:${SIXTY}([.,][0-9]+)?)?`;
+const BASIC = `[0-9]{4}${MONTH}${DAY}T${HOUR}${SIXTY}(${SIXTY}([.,][0-9]+)?)?`;
+const TIMESTAMP = new RegExp(`^(${EXTENDED}|${BASIC})(Z|[+-]${HOUR}(:?${SIXTY})?)$`);
 const DATE = new RegExp(`^${DATE_PATTERN}$`);
-const TIMESTAMP = new RegExp(
-  `^(${DATE_PATTERN}T${time(':')}|${date('')}T${time('')})(Z|[+-]${HOUR}(:?${MINUTES_AND_SECONDS})?)$`,
-);
+const SERVED_FORM = new RegExp(SERVED_PATTERNS.any);
 const PARTS = /^(.{4})-?(..)-?(..)T(..):?(..)(?::?(..)(?:[.,]([0-9]+))?)?(Z|[+-]..)(?::?(..))?$/;
-const SERVED = {
-  any: new RegExp(SERVED_PATTERNS.any),
-  utc: new RegExp(SERVED_PATTERNS.utc),
-  offset: new RegExp(SERVED_PATTERNS.offset),
-};
 
 /** Microseconds since 1970-01-01T00:00:00Z. A bigint because the number passes 2^53 in the year 2255. */
 export type Instant = bigint;
@@ -67,7 +49,7 @@ export function parseTimestamp(text: string): Instant | undefined {
  * stay unchanged.
  */
 export function inRfc3339(text: string): string | undefined {
-  if (isServedForm(text, 'any')) return isExistingDay(text) ? text : undefined;
+  if (isServedForm(text, 'any')) return text;
   const parts = TIMESTAMP.test(text) ? PARTS.exec(text) : null;
   if (parts === null) return undefined;
   const [, year, month, day, hour, minute, second = '00', fraction = '', zone, minutes = '00'] = parts;
@@ -79,7 +61,11 @@ export function inRfc3339(text: string): string | undefined {
 
 /** Returns whether a text has the form of a served timestamp. */
 export function isServedForm(text: string, form: ServedForm): boolean {
-  return SERVED[form].test(text);
+  return (
+    SERVED_FORM.test(text) &&
+    isExistingDay(text) &&
+    (form === 'any' || text.endsWith('Z') === (form === 'utc'))
+  );
 }
 
 /** Returns whether `text` is an existing calendar date, `YYYY-MM-DD`. */
@@ -100,10 +86,11 @@ export function withOffset(text: string): string {
   return text.replace('Z', '+00:00');
 }
 
-/** Returns whether the day that begins a text of the pattern exists: 29 February only in leap years. */
+/** Returns whether the day that begins a text of the pattern exists. */
 function isExistingDay(text: string): boolean {
-  // Date.parse takes 29 February of another year for 1 March.
-  return !text.startsWith('-02-29', 4) || new Date(text.slice(0, 10)).getUTCDate() === 29;
+  // Date.parse takes 31 April for 1 May.
+  const day = text.slice(8, 10);
+  return day <= '28' || new Date(text.slice(0, 10)).getUTCDate() === Number(day);
 }
 
 function microsecondsOf(text: string): number {

@@ -26,7 +26,7 @@ import { countStream, RateLimit } from './checks/key-limits.ts';
 import type { Pins } from './checks/pin.ts';
 import { givenText, parseQuery } from './checks/query.ts';
 import type { RefusalBudget } from './checks/refusal-budget.ts';
-import { checkVersion, headersOfEnd, versionResolver } from './checks/version.ts';
+import { checkVersion, versionResolver } from './checks/version.ts';
 import type { Connection } from './connections/connection.ts';
 import { corsHeaders, isPreflight } from './cors.ts';
 import { healthHandler, otherMethodsHandler } from './handlers/documents.ts';
@@ -137,7 +137,6 @@ export function createApi(dependencies: Dependencies): Api {
   };
 
   const answer = (operation: Operation): RequestHandler => {
-    const { id, end } = operation;
     const parameters = parametersOf(operation);
     const cutting =
       operation.kind === 'list' ? operation.parameters.filter(({ role }) => cutsOffers(role)) : [];
@@ -149,8 +148,7 @@ export function createApi(dependencies: Dependencies): Api {
     return (request, response, next) => {
       const { context } = response.locals;
       const { now } = context;
-      context.operation = id;
-      if (end !== undefined) context.endHeaders = headersOfEnd(end);
+      context.operation = operation.id;
       const view = stores();
       checkAvailability(view); //                                       429: no data yet
       const caller = authenticate(request, keys(), now); //             400: no key, malformed · 403 · 429: no keys yet

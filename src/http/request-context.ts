@@ -23,8 +23,6 @@ export class RequestContext {
   readonly version: ApiVersion | undefined;
   /** Id of the operation; set by its route. */
   operation: string | undefined;
-  /** Headers that announce the end of the version or, set by its route, of the operation. */
-  endHeaders: HeaderList;
   /** Headers that permit scripts of other origins to read the response; undefined if they never may. */
   corsHeaders: HeaderList | undefined;
   caller: ValidKey | undefined;
@@ -45,7 +43,6 @@ export class RequestContext {
     this.requestId = requestId;
     this.now = now;
     this.version = version;
-    this.endHeaders = version?.endHeaders ?? [];
   }
 }
 

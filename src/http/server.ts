@@ -76,12 +76,12 @@ export function createServer({ app, arrive }: Api, dependencies: ServerDependenc
     connection.endWith(() => {
       const { problem, isLogged } = refusals.apply(refused, connection.socket.remoteAddress ?? '');
       const requestId = randomUUID();
-      const { headers, endHeaders } = resolveVersion(undefined, clock());
+      const { headers } = resolveVersion(undefined, clock());
       const { status, body, refusal } = problem;
       metrics.countRequest({ status, reason: refusal.reason });
       if (isLogged) log.info({ requestId, status, ...refusal, bytes: body.length }, 'request');
       if (problem !== refused) connections.suspect(connection);
-      return unparsedResponse(problem, requestId, [...headers, ...endHeaders]);
+      return unparsedResponse(problem, requestId, headers);
     });
   }
 }

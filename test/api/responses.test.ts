@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { NDJSON_TYPE } from '../../src/contract/headers.ts';
 import { RESPONSE_HEADERS } from '../../src/contract/openapi/responses.ts';
-import { OPERATIONS } from '../../src/contract/operations.ts';
 import { fixture } from '../support/api-fixture.ts';
 import { givenApi, type RequestOptions } from '../support/test-api.ts';
 
@@ -37,12 +36,7 @@ const OTHERS: readonly Kind[] = [
 
 describe('Each response below /v1', () => {
   const origin = 'https://app.example.org';
-  const end = { deprecated: '2027-01-01', sunset: '2027-06-01' };
-  const operations = OPERATIONS.map((each) => (each.id === 'listTickets' ? { ...each, end } : each));
-  const given = givenApi(() => ({
-    operations,
-    config: { corsOrigins: ['https://first.example.org', origin] },
-  }));
+  const given = givenApi(() => ({ config: { corsOrigins: ['https://first.example.org', origin] } }));
 
   for (const kind of [...OF_TICKETS, ...REFUSALS, ...OTHERS]) {
     const [what, status, target, options] = kind;
@@ -77,10 +71,6 @@ describe('Each response below /v1', () => {
         expect(valueOf('service-data-as-of')).to.equal(isOfData ? image.producedAt : undefined);
         const ignored = OF_TICKETS.includes(kind) ? 'Vary' : undefined;
         expect(valueOf('service-api-ignored-parameters')).to.equal(ignored);
-        const [deprecated, sunset] = OTHERS.includes(kind)
-          ? []
-          : ['@1798761600', 'Tue, 01 Jun 2027 00:00:00 GMT'];
-        expect([valueOf('deprecation'), valueOf('sunset')]).to.deep.equal([deprecated, sunset]);
       });
     }
   }

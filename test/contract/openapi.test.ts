@@ -103,20 +103,6 @@ describe('The OpenAPI document', () => {
     expect(header('/v1/events')).to.deep.equal([false, 'stable']);
   });
 
-  it('marks the operations whose end is announced, and names the ends of versions', () => {
-    const releases = RELEASES.map((release) => ({ ...release, end: { deprecated: '2027-01-01' } }));
-    const end = { deprecated: '2027-01-01', sunset: '2027-06-01' };
-    const operations = OPERATIONS.map((each) => (each.id === 'listOrders' ? { ...each, end } : each));
-    const ending = asDocument(openApiDocument(releases, undefined, [], operations));
-    const [orders, tickets] = ['/v1/orders', '/v1/tickets'].map((path) => ending.paths[path].get);
-    expect(orders).to.have.property('deprecated', true);
-    expect(orders.description).to.include('deprecated from 2027-01-01, and ends on 2027-06-01.');
-    expect(tickets).not.to.have.property('deprecated');
-    expect(ending)
-      .to.have.nested.property('info.description')
-      .that.includes('The stable version of 2026-10-01 is deprecated from 2027-01-01.');
-  });
-
   it('names the releases and the address', () => {
     const graduated = asDocument(
       openApiDocument(

@@ -21,28 +21,15 @@ describe('RELEASES', () => {
   });
 });
 
-describe('The announced ends', () => {
-  it('are real days, and no sunset is before the deprecation', () => {
-    for (const { end } of [...RELEASES, ...OPERATIONS]) {
-      if (end === undefined) continue;
-      const { deprecated, sunset = deprecated } = end;
-      expect([deprecated, sunset].every(isCalendarDate)).to.equal(true);
-      expect(sunset >= deprecated, `${sunset} is before ${deprecated}`).to.equal(true);
-    }
-  });
-});
-
 describe('selectVersion', () => {
-  const first = { deprecated: '2027-01-01', sunset: '2027-03-01' };
-  const second = { deprecated: '2028-01-01' };
   const releases: readonly Release[] = [
-    { date: '2026-10-01', operations: ['listEvents'], end: first },
-    { date: '2027-03-01', operations: ['listOffers'], end: second },
+    { date: '2026-10-01', operations: ['listEvents'] },
+    { date: '2027-03-01', operations: ['listOffers'] },
   ];
-  const before = { latest: '2026-10-01', operations: ['listEvents'], end: first };
-  const after = { latest: '2027-03-01', operations: ['listEvents', 'listOffers'], end: second };
+  const before = { latest: '2026-10-01', operations: ['listEvents'] };
+  const after = { latest: '2027-03-01', operations: ['listEvents', 'listOffers'] };
   const upcoming = { name: '2027-03-01', ...after };
-  const preview = { name: 'preview', latest: '2026-10-01', operations: undefined, end: undefined };
+  const preview = { name: 'preview', latest: '2026-10-01', operations: undefined };
   const cases: [today: string, header: string | undefined, version: object][] = [
     ['2026-09-30', undefined, before],
     ['2026-11-01', undefined, before],

@@ -1699,8 +1699,6 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -1719,8 +1717,6 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -1740,8 +1736,6 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -1764,8 +1758,6 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -1795,8 +1787,6 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 [name: string]: unknown;
             };
@@ -1815,8 +1805,6 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -1839,8 +1827,6 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Allow: components["headers"]["Allow"];
                 [name: string]: unknown;
@@ -1860,8 +1846,6 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -1885,8 +1869,6 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 [name: string]: unknown;
             };
@@ -1905,8 +1887,6 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 [name: string]: unknown;
             };
@@ -1925,8 +1905,6 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 [name: string]: unknown;
             };
@@ -1945,8 +1923,6 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2061,16 +2037,6 @@ export interface components {
          */
         "Service-API-Latest-Version": string;
         /**
-         * @description Time from which the operation or the version is deprecated (RFC 9745), in seconds since 1970, if its end is announced.
-         * @example @1798761600
-         */
-        Deprecation: string;
-        /**
-         * @description Time from which requests to a deprecated operation or version may fail (RFC 8594), if it is known.
-         * @example Tue, 01 Jun 2027 00:00:00 GMT
-         */
-        Sunset: string;
-        /**
          * @description Id of the source snapshot.
          * @example 6f1c2a34-9b7e-4d05-8c61-2e5a7f90b3d8
          */
@@ -2182,8 +2148,6 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Service-API-Version": components["headers"]["Service-API-Version"];
                     "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2280,8 +2244,6 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Service-API-Version": components["headers"]["Service-API-Version"];
                     "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2381,8 +2343,6 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Service-API-Version": components["headers"]["Service-API-Version"];
                     "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2473,8 +2433,6 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Service-API-Version": components["headers"]["Service-API-Version"];
                     "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2592,8 +2550,6 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Service-API-Version": components["headers"]["Service-API-Version"];
                     "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2713,8 +2669,6 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Service-API-Version": components["headers"]["Service-API-Version"];
                     "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2880,8 +2834,6 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Service-API-Version": components["headers"]["Service-API-Version"];
                     "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3051,8 +3003,6 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Service-API-Version": components["headers"]["Service-API-Version"];
                     "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3166,8 +3116,6 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Service-API-Version": components["headers"]["Service-API-Version"];
                     "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3269,8 +3217,6 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Service-API-Version": components["headers"]["Service-API-Version"];
                     "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];

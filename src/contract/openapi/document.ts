@@ -26,7 +26,7 @@ import {
   TAGS,
 } from '../operations.ts';
 import { isList, type ParameterKind, type Schema, splitList } from '../parameter.ts';
-import { type End, PREVIEW, type Release, STABLE, VERSION_HEADER } from '../releases.ts';
+import { PREVIEW, type Release, STABLE, VERSION_HEADER } from '../releases.ts';
 import { RESOURCES } from '../resources.ts';
 import { DATE_PATTERN, SERVED_PATTERNS } from '../timestamp.ts';
 import {
@@ -59,9 +59,8 @@ export function openApiDocument(
   releases: readonly Release[],
   baseUrl = '/',
   publicPaths: readonly PublicPathName[] = Object.keys(PUBLIC_PATHS) as PublicPathName[],
-  operations: readonly Operation[] = OPERATIONS,
 ): Schema {
-  const reads = operations.filter((operation) => operation.kind !== 'changes');
+  const reads = OPERATIONS.filter((operation) => operation.kind !== 'changes');
   const resources = Array.from(new Set(reads.map(({ collection }) => collection)), (name) => RESOURCES[name]);
   return {
     openapi: '3.1.0',
@@ -73,7 +72,6 @@ export function openApiDocument(
         "Read-only access to an organization's own events, tickets, orders and catalog.",
         'Every request of data needs an API key of the organization, and reads only records of that organization.',
         'HEAD returns the headers of GET, and OPTIONS returns the allowed methods.',
-        ...releases.flatMap(({ date, end }) => endSentences(`The stable version of ${date}`, end)),
       ].join(' '),
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },
@@ -81,7 +79,7 @@ export function openApiDocument(
     security: [{ apiKey: [] }],
     tags: [...Object.entries(TAGS).map(([name, description]) => ({ name, description })), PUBLIC_TAG],
     paths: Object.fromEntries([
-      ...operations.map((operation) => [operation.path, { get: operationObject(operation, releases) }]),
+      ...OPERATIONS.map((operation) => [operation.path, { get: operationObject(operation, releases) }]),
       ...publicPaths.map((name) => [PUBLIC_PATHS[name], publicPathItem(name)]),
     ]),
     components: {
@@ -144,17 +142,8 @@ const REQUEST_HEADERS = {
   },
 } as const;
 
-/** Returns a sentence about an announced end; none without one. */
-function endSentences(what: string, end: End | undefined): string[] {
-  if (end === undefined) return [];
-  const { deprecated, sunset } = end;
-  return [
-    `${what} is deprecated from ${deprecated}${sunset === undefined ? '' : `, and ends on ${sunset}`}.`,
-  ];
-}
-
 function operationObject(operation: Operation, releases: readonly Release[]): Schema {
-  const { id, tag, summary, kind, pathParameter, end } = operation;
+  const { id, tag, summary, kind, pathParameter, description } = operation;
   const release = releases.find(({ operations }) => operations.includes(id));
   const stage =
     release === undefined ? `Requires \`${VERSION_HEADER}: ${PREVIEW}\`.` : `Released ${release.date}.`;
@@ -162,8 +151,7 @@ function operationObject(operation: Operation, releases: readonly Release[]): Sc
     operationId: id,
     tags: [tag],
     summary,
-    description: [operation.description, stage, ...endSentences('This operation', end)].join(' '),
-    ...(end !== undefined && { deprecated: true }),
+    description: `${description} ${stage}`,
     parameters: [
       ...(pathParameter === undefined ? [] : [pathParameterObject(pathParameter)]),
       ...parametersOf(operation).map(parameterObject),

@@ -1,6 +1,5 @@
 import {
   DATA_AS_OF_HEADER,
-  DEPRECATION_HEADER,
   IGNORED_PARAMETERS_HEADER,
   JSON_TYPE,
   NDJSON_TYPE,
@@ -10,7 +9,6 @@ import {
   REQUEST_ID_PATTERN,
   SNAPSHOT_ID_HEADER,
   STRICT_HANDLING,
-  SUNSET_HEADER,
   VARY,
 } from '../headers.ts';
 import type { ListOperation } from '../operations.ts';
@@ -39,15 +37,6 @@ export const RESPONSE_HEADERS = {
   [REQUEST_ID_HEADER]: always('Request id, of the client or generated.', '4f1c9a52', REQUEST_ID_SCHEMA),
   [VERSION_HEADER]: always(`Version used: \`${STABLE}\`, \`${PREVIEW}\` or the date of a release.`, STABLE),
   [LATEST_VERSION_HEADER]: always('Date of the latest release.', '2026-10-01'),
-  [DEPRECATION_HEADER]: sometimes(
-    'Time from which the operation or the version is deprecated (RFC 9745), in seconds since 1970, if its end is announced.',
-    '@1798761600',
-    { type: 'string', pattern: '^@[0-9]+$' },
-  ),
-  [SUNSET_HEADER]: sometimes(
-    'Time from which requests to a deprecated operation or version may fail (RFC 8594), if it is known.',
-    'Tue, 01 Jun 2027 00:00:00 GMT',
-  ),
   [SNAPSHOT_ID_HEADER]: always('Id of the source snapshot.', '6f1c2a34-9b7e-4d05-8c61-2e5a7f90b3d8'),
   [DATA_AS_OF_HEADER]: always('Production time of the snapshot.', '2026-11-03T04:00:00Z'),
   [IGNORED_PARAMETERS_HEADER]: sometimes(
@@ -86,8 +75,6 @@ const API: readonly ResponseHeaderName[] = [
   REQUEST_ID_HEADER,
   VERSION_HEADER,
   LATEST_VERSION_HEADER,
-  DEPRECATION_HEADER,
-  SUNSET_HEADER,
   'Cache-Control',
 ];
 const READ: readonly ResponseHeaderName[] = [

@@ -1,8 +1,6 @@
 import type { Request } from 'express';
-import { DEPRECATION_HEADER, SUNSET_HEADER } from '../../contract/headers.ts';
 import type { Operation } from '../../contract/operations.ts';
 import {
-  type End,
   LATEST_VERSION_HEADER,
   PREVIEW,
   type Release,
@@ -12,11 +10,8 @@ import {
 } from '../../contract/releases.ts';
 import { type HeaderList, Problem } from '../response/problem.ts';
 
-/** A version with the headers that name it, and those that announce its end. */
-export type ApiVersion = ReturnType<typeof selectVersion> & {
-  readonly headers: HeaderList;
-  readonly endHeaders: HeaderList;
-};
+/** A version with the headers that name it. */
+export type ApiVersion = ReturnType<typeof selectVersion> & { readonly headers: HeaderList };
 
 const HEADER_KEY = VERSION_HEADER.toLowerCase();
 /** Characters of an invalid value that the problem repeats. */
@@ -52,18 +47,11 @@ export function versionResolver(releases: readonly Release[]) {
     if (known !== undefined) return known;
     const selected = selectVersion(header, releases, today);
     const headers = [VERSION_HEADER, selected.name, LATEST_VERSION_HEADER, selected.latest];
-    const version = { ...selected, headers, endHeaders: headersOfEnd(selected.end) };
+    const version = { ...selected, headers };
     // Clients can send any number of other values.
     if (header === undefined || header === version.name) kept.set(header, version);
     return version;
   };
-}
-
-export function headersOfEnd(end: End | undefined): HeaderList {
-  if (end === undefined) return [];
-  const { deprecated, sunset } = end;
-  const deprecation = [DEPRECATION_HEADER, `@${Date.parse(deprecated) / 1000}`];
-  return sunset === undefined ? deprecation : [...deprecation, SUNSET_HEADER, new Date(sunset).toUTCString()];
 }
 
 /** Returns the version header. Node joins repeated headers with a comma, which no valid version contains. */

@@ -5,7 +5,6 @@ import { type ContentCoding, JSON_TYPE } from '../../contract/headers.ts';
 import { inOpenApi30 } from '../../contract/openapi/openapi-3.0.ts';
 import { openApiDocument } from '../../contract/openapi/document.ts';
 import { PUBLIC_PATHS, type PublicPathName, SERVICE } from '../../contract/openapi/public-paths.ts';
-import type { Operation } from '../../contract/operations.ts';
 import type { Release } from '../../contract/releases.ts';
 import { type Page, pageOf } from '../../pages/page.ts';
 import { CODECS, type Compression } from '../response/compression.ts';
@@ -81,7 +80,6 @@ export const otherMethodsHandler: RequestHandler = (request, response) => {
 export interface DocumentationDependencies {
   readonly config: Pick<Config, 'publicBaseUrl' | 'docs' | 'explorer'>;
   readonly releases: readonly Release[];
-  readonly operations: readonly Operation[];
 }
 
 /** The pages, which have a switch each in the configuration. */
@@ -93,14 +91,14 @@ const PAGE_NAMES = ['docs', 'explorer'] as const;
  */
 export function addDocumentation(
   app: Express,
-  { config, releases, operations }: DocumentationDependencies,
+  { config, releases }: DocumentationDependencies,
   compression: Compression,
 ): readonly string[] {
   const { docs, explorer, publicBaseUrl = '' } = config;
   if (!docs) return [];
   const pages = PAGE_NAMES.filter((name) => config[name]);
   const paths = ['index', 'health', 'openApi', 'openApi30', ...pages] as const;
-  const document = () => openApiDocument(releases, config.publicBaseUrl, paths, operations);
+  const document = () => openApiDocument(releases, config.publicBaseUrl, paths);
   for (const [name, read] of [
     ['openApi', document],
     ['openApi30', () => inOpenApi30(document())],

@@ -97,10 +97,10 @@ export function writeHead(
   media = JSON_MEDIA,
 ): void {
   const { context } = response.locals;
-  const { version, endHeaders, corsHeaders, requestId, rateLimit, queryHeaders } = context;
+  const { version, corsHeaders, requestId, rateLimit, queryHeaders } = context;
   const all = [...media.securityHeaders, ...headers, ...queryHeaders, REQUEST_ID_HEADER, requestId];
   if (corsHeaders !== undefined) all.push(...corsHeaders);
-  if (version !== undefined) all.push(...version.headers, ...endHeaders);
+  if (version !== undefined) all.push(...version.headers);
   if (rateLimit !== undefined) all.push(...rateLimit.headers);
   if (body !== undefined) {
     const length = lengthOf(body);
