@@ -7,7 +7,7 @@ import type { ServedForm } from './timestamp.ts';
  */
 
 export type Shape =
-  | { readonly kind: 'text'; readonly nonEmpty?: true; readonly isId?: true }
+  | { readonly kind: 'text'; readonly nonEmpty?: true }
   | { readonly kind: 'choice'; readonly values: readonly string[] }
   /** Served in RFC 3339 with the imported offset, in UTC with `Z`, or with an offset in place of `Z`. */
   | { readonly kind: 'timestamp'; readonly form: ServedForm }
@@ -120,7 +120,7 @@ export const number: Declaration<number> = declaring({ kind: 'number' });
 export const integer: Declaration<number> = declaring({ kind: 'integer' });
 export const boolean: Declaration<boolean> = declaring({ kind: 'boolean' });
 export const texts: Declaration<readonly string[]> = declaring({ kind: 'list', items: { kind: 'text' } });
-export const nonEmptyText: Declaration<string> = declaring({ kind: 'text', nonEmpty: true });
+const nonEmptyText: Declaration<string> = declaring({ kind: 'text', nonEmpty: true });
 
 export function required(optional: Field): Field {
   return { ...optional, required: true };
@@ -158,9 +158,9 @@ export function naming(referent: Referent, accepted: Field): Field {
   return expecting({ kind: 'names', referent }, accepted);
 }
 
-/** Declares an identifier: required, and one that a path can name. */
+/** Declares an identifier: required, and not empty because a path cannot name an empty one. */
 export function id(description: string, example: string): Field {
-  return required({ shape: { kind: 'text', nonEmpty: true, isId: true }, description, example });
+  return required(nonEmptyText(description, example));
 }
 
 export function choice(values: readonly string[], description: string, example = values[0]): Field {

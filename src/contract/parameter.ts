@@ -2,7 +2,8 @@ import { type Instant, parseTimestamp } from './timestamp.ts';
 
 /**
  * The kinds of query parameters. A kind converts the text of a parameter to a value, which the schema in the OpenAPI
- * document then validates. These schemas have no `pattern`: importers of the document make random requests of one.
+ * document then validates. These schemas have no `pattern`, of which importers of the document make random values. For the
+ * same importers, an empty default counts as absent.
  */
 
 export const DEFAULT_PER_PAGE = 25;
@@ -75,10 +76,10 @@ export const PER_PAGE = integerKind(
   `from 1 to ${MAX_PER_PAGE}`,
 );
 
-/** The content digest of an organization, SHA-256 in base64url. An importer of the document sends the default. */
+/** The content digest of an organization, SHA-256 in base64url. */
 export const CONTENT_DIGEST: ParameterKind = {
   schema: { type: 'string', default: '' },
-  read: (text) => (/^([A-Za-z0-9_-]{43})?$/.test(text) ? text : undefined),
+  read: (text) => (/^[A-Za-z0-9_-]{43}$/.test(text) ? text : undefined),
   ctx: () => 'must be the value of a nextPage link, or be omitted',
 };
 
@@ -145,7 +146,7 @@ export function listOf(values: readonly string[]): ParameterKind {
   );
 }
 
-/** A token that the service has made. An importer of the document sends the default. */
+/** A token that the service has made. */
 export const TOKEN = textKind(
   { default: '' },
   () => 'must be `next` of an earlier response, unchanged; omit it to begin with a reset',

@@ -9,7 +9,6 @@ import {
   integer,
   naming,
   neverNull,
-  nonEmptyText,
   nullable,
   number,
   object,
@@ -126,7 +125,7 @@ export const TICKET: Resource = {
       }),
       qrCode: expecting(
         { kind: 'unique' },
-        required(nonEmptyText('Value of the QR code, which the `qrCodes` filter matches.', 'Q7F2-K9D1-44XA')),
+        id('Value of the QR code, which the `qrCodes` filter matches.', 'Q7F2-K9D1-44XA'),
       ),
       issuanceChannel: text('Code of the issuance channel.', 'WEB'),
       salesChannelName: text('Name of the sales channel.', 'Site officiel'),

@@ -29,7 +29,6 @@ export type ServedForm = keyof typeof SERVED_PATTERNS;
 const EXTENDED = `${DATE_PATTERN}T${HOUR}:${SIXTY}(:${SIXTY}([.,][0-9]+)?)?`;
 const BASIC = `[0-9]{4}${MONTH}${DAY}T${HOUR}${SIXTY}(${SIXTY}([.,][0-9]+)?)?`;
 const TIMESTAMP = new RegExp(`^(${EXTENDED}|${BASIC})(Z|[+-]${HOUR}(:?${SIXTY})?)$`);
-const DATE = new RegExp(`^${DATE_PATTERN}$`);
 const SERVED_FORM = new RegExp(SERVED_PATTERNS.any);
 const PARTS = /^(.{4})-?(..)-?(..)T(..):?(..)(?::?(..)(?:[.,]([0-9]+))?)?(Z|[+-]..)(?::?(..))?$/;
 
@@ -45,10 +44,18 @@ export function parseTimestamp(text: string): Instant | undefined {
 }
 
 /**
- * Returns a timestamp in the form of RFC 3339; undefined when `text` is malformed. The offset and the digits of a fraction
- * stay unchanged.
+ * Returns a timestamp in the form of RFC 3339 in which it is served; undefined when `text` is malformed, or outside of the
+ * years 0000 to 9999 in UTC. The digits of a fraction stay unchanged.
  */
-export function inRfc3339(text: string): string | undefined {
+export function asServed(text: string, form: ServedForm): string | undefined {
+  const written = inRfc3339(text);
+  if (written === undefined || isServedForm(written, form)) return written;
+  if (form === 'offset') return written.replace('Z', '+00:00');
+  const moved = new Date(written.slice(0, 16) + written.slice(-6)).toISOString();
+  return moved.length === 24 ? moved.slice(0, 16) + written.slice(16, -6) + 'Z' : undefined;
+}
+
+function inRfc3339(text: string): string | undefined {
   if (isServedForm(text, 'any')) return text;
   const parts = TIMESTAMP.test(text) ? PARTS.exec(text) : null;
   if (parts === null) return undefined;
@@ -56,7 +63,7 @@ export function inRfc3339(text: string): string | undefined {
   const seconds = fraction === '' ? second : `${second}.${fraction}`;
   const offset = zone === 'Z' ? zone : `${zone}:${minutes}`;
   const written = `${year}-${month}-${day}T${hour}:${minute}:${seconds}${offset}`;
-  return isExistingDay(written) ? written : undefined;
+  return isServedForm(written, 'any') ? written : undefined;
 }
 
 /** Returns whether a text has the form of a served timestamp. */
@@ -70,20 +77,7 @@ export function isServedForm(text: string, form: ServedForm): boolean {
 
 /** Returns whether `text` is an existing calendar date, `YYYY-MM-DD`. */
 export function isCalendarDate(text: string): boolean {
-  return DATE.test(text) && isExistingDay(text);
-}
-
-/** Converts a timestamp of RFC 3339 to UTC with `Z`. Seconds and fraction stay unchanged. */
-export function inUtc(text: string): string {
-  if (text.endsWith('Z')) return text;
-  const moved = new Date(text.slice(0, 16) + text.slice(-6)).toISOString();
-  // A year outside 0000-9999 has no four-digit form, so the timestamp stays unchanged.
-  return moved.length === 24 ? moved.slice(0, 16) + text.slice(16, -6) + 'Z' : text;
-}
-
-/** Converts the `Z` of a timestamp of RFC 3339 to an offset. */
-export function withOffset(text: string): string {
-  return text.replace('Z', '+00:00');
+  return isServedForm(`${text}T00:00:00Z`, 'utc');
 }
 
 /** Returns whether the day that begins a text of the pattern exists. */

@@ -24,7 +24,7 @@ import { authenticate, checkAvailability, storesOf } from './checks/authenticate
 import { OVERLOADED } from './checks/overload.ts';
 import { countStream, RateLimit } from './checks/key-limits.ts';
 import type { Pins } from './checks/pin.ts';
-import { givenText, parseQuery } from './checks/query.ts';
+import { parseQuery } from './checks/query.ts';
 import type { RefusalBudget } from './checks/refusal-budget.ts';
 import { checkVersion, versionResolver } from './checks/version.ts';
 import type { Connection } from './connections/connection.ts';
@@ -174,7 +174,7 @@ export function createApi(dependencies: Dependencies): Api {
         return;
       }
       const reader = reads.readerFor(request); //                       400: lines by HTTP/1.0
-      const pin = givenText(query, CONTENT_DIGEST_PARAMETER);
+      const pin = query.values.get(CONTENT_DIGEST_PARAMETER)?.at(0);
       const section = pin === undefined ? sectionOf(stored.live, reads.list) : stored.find(reads.list, pin);
       // 400: the content of the link is gone, with all violations of the query · 429: it may not be loaded yet
       if (section === undefined)

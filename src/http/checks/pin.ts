@@ -5,7 +5,7 @@ import { type ServedDigests, wasServed } from '../../store/registry/served-diges
 import { keyOf } from '../../store/registry/store-view.ts';
 import type { RequestContext } from '../request-context.ts';
 import { type Problem, retryLater } from '../response/problem.ts';
-import { givenText, invalidQuery, type Query, type QueryReader } from './query.ts';
+import { invalidQuery, type Query, type QueryReader } from './query.ts';
 
 /** Time for which unknown content may still be loaded, since it was first requested. */
 const LOAD_WAIT_MS = 30_000;
@@ -59,7 +59,7 @@ export class Pins {
     query: Query,
     read: QueryReader,
   ): Problem {
-    const pin = givenText(query, CONTENT_DIGEST_PARAMETER) ?? '';
+    const pin = query.values.get(CONTENT_DIGEST_PARAMETER)?.at(0) ?? '';
     const violation = { loc: `query.${CONTENT_DIGEST_PARAMETER}`, input: pin, ctx: GONE };
     const isServed = wasServed(this.#served, keyOf(organizationId, { name: list, digest: pin }));
     if (isServed) context.pin = 'gone';

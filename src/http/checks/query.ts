@@ -34,8 +34,11 @@ export function parseQuery(text: string, parameters: readonly Parameter[], prefe
     const name = decode(rawName) ?? rawName;
     if (name === '') continue;
     const value = decode(rawValue);
-    if (!parameters.some((parameter) => parameter.name === name)) others.set(name, value ?? rawValue);
+    const parameter = parameters.find((one) => one.name === name);
+    if (parameter === undefined) others.set(name, value ?? rawValue);
     else if (value === undefined) undecodable.set(name, rawValue);
+    // An importer of the OpenAPI document may send an empty default, which is the same as none.
+    else if (value === parameter.kind.schema['default']) continue;
     else if (!values.get(name)?.push(value)) values.set(name, [value]);
   }
   const violations = Array.from(undecodable, ([name, input]) => violation(name, input, NOT_DECODABLE));
@@ -86,18 +89,12 @@ const ELLIPSIS = '...';
 function ignoredHeader(names: Iterable<string>): HeaderList {
   let list = '';
   for (const name of names) {
-    const next = encodeURIComponent(name.toWellFormed()) + SEPARATOR;
+    const next = encodeURIComponent(name) + SEPARATOR;
     if (list.length + next.length + ELLIPSIS.length > MAX_LENGTH)
       return [IGNORED_PARAMETERS_HEADER, list + ELLIPSIS];
     list += next;
   }
   return list === '' ? [] : [IGNORED_PARAMETERS_HEADER, list.slice(0, -SEPARATOR.length)];
-}
-
-/** Returns the text of a parameter whose empty text counts as absent; undefined without one. */
-export function givenText({ values }: Query, name: string): string | undefined {
-  const text = values.get(name)?.at(0);
-  return text === '' ? undefined : text;
 }
 
 /** The validator of all operations. The schemas themselves are tested, not validated at each start. */

@@ -4,7 +4,7 @@ import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
 import { readChanges, selectChanges } from '../../query/read-changes.ts';
 import { descendsFrom, type OrganizationStore, UUID } from '../../store/organization-image.ts';
 import type { Pins } from '../checks/pin.ts';
-import { givenText, type Query, queryReader } from '../checks/query.ts';
+import { type Query, queryReader } from '../checks/query.ts';
 import { retryLater } from '../response/problem.ts';
 import type { FoundLines } from './records.ts';
 
@@ -26,7 +26,7 @@ export function changesReader(operation: ChangesOperation, pins: Pins, waitMs: n
    * @throws Problem 400 with all violations of the query, or 429 when the snapshot of the token may still arrive
    */
   return (query: Query, store: OrganizationStore, now: number): FoundLines => {
-    const text = givenText(query, since.name);
+    const text = query.values.get(since.name)?.at(0);
     const token = text === undefined ? undefined : decodeToken(text);
     const isMalformed = text !== undefined && token === undefined;
     const violation = { loc: `query.${since.name}`, input: text ?? '', ctx: since.kind.ctx('', '') };

@@ -5,9 +5,7 @@ import {
   type Fields,
   id,
   type Json,
-  nonEmptyText,
   type ObjectShape,
-  required,
   type Shape,
   shapeSchema,
   text,
@@ -15,7 +13,7 @@ import {
 } from '../../../contract/field.ts';
 import type { CollectionName } from '../../../contract/operations.ts';
 import type { Schema } from '../../../contract/parameter.ts';
-import { inRfc3339, inUtc, withOffset } from '../../../contract/timestamp.ts';
+import { asServed } from '../../../contract/timestamp.ts';
 import { type JsonObject, objectIn } from '../../format/json-values.ts';
 import { addCount, type LineNotes } from './line-notes.ts';
 import { type FieldProblem, quoted, similarName, withoutRepetition } from './problems.ts';
@@ -23,7 +21,7 @@ import { remembered } from './rules.ts';
 
 /** The checks of import records and their stored form, derived from the declared fields. */
 
-export const ORGANIZATION_ID = required(nonEmptyText('Organization of the record.', 'org_1'));
+export const ORGANIZATION_ID = id('Organization of the record.', 'org_1');
 export const ORGANIZATION_FIELDS: Fields = {
   organizationId: ORGANIZATION_ID,
   name: text('Display name.', 'Théâtre'),
@@ -45,19 +43,12 @@ const TIMESTAMP_RULE = 'an ISO 8601 date and time with Z or an offset, such as 2
 const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; accepts: string }>> = {
   // A URL cannot contain a lone surrogate.
   identifier: {
-    validate: (text) => text !== '' && text.isWellFormed() && !/^[.]{1,2}$/.test(text),
-    accepts: 'well-formed text that is not empty, nor . or .., which no URL reaches',
-  },
-  nonEmpty: {
     validate: (text) => text !== '' && text.isWellFormed(),
     accepts: 'well-formed text that is not empty',
   },
-  timestamp: { validate: (text) => inRfc3339(text) !== undefined, accepts: TIMESTAMP_RULE },
+  timestamp: { validate: (text) => asServed(text, 'any') !== undefined, accepts: TIMESTAMP_RULE },
   utcTimestamp: {
-    validate: (text) => {
-      const written = inRfc3339(text);
-      return written !== undefined && inUtc(written).endsWith('Z');
-    },
+    validate: (text) => asServed(text, 'utc') !== undefined,
     accepts: `${TIMESTAMP_RULE}, within the years 0000 to 9999 in UTC`,
   },
   timeZone: {
@@ -114,7 +105,7 @@ function problemOf(error: ErrorObject<string, Record<string, unknown>>): FieldPr
 function reasonOf(keyword: string, params: Record<string, unknown>, format: unknown): string {
   if (keyword === 'enum') return `must be one of ${[params['allowedValues']].flat().join(', ')}`;
   // A form says more than the type: a text in place of a number may still be no timestamp.
-  if (keyword === 'type' && (typeof format !== 'string' || format === 'identifier' || format === 'nonEmpty'))
+  if (keyword === 'type' && (typeof format !== 'string' || format === 'identifier'))
     return `must be ${[params['type']].flat().join(' or ')}`;
   return `must be ${FORMATS[String(format)].accepts}`;
 }
@@ -138,7 +129,7 @@ function objectSchema(shape: ObjectShape): Schema {
 }
 
 function keywordsOf(shape: Shape): Schema {
-  if (shape.kind === 'text' && shape.nonEmpty) return { format: shape.isId ? 'identifier' : 'nonEmpty' };
+  if (shape.kind === 'text' && shape.nonEmpty) return { format: 'identifier' };
   if (shape.kind === 'timestamp') return { format: shape.form === 'utc' ? 'utcTimestamp' : 'timestamp' };
   return shape.kind === 'timeZone' ? { format: 'timeZone' } : {};
 }
@@ -199,9 +190,6 @@ function normalizeShape(shape: Shape, rules: ReadonlyMap<string, number>, path: 
   }
   if (shape.kind === 'object') return compileNormalize(shape.fields, [], rules, `${path}.`);
   if (shape.kind !== 'timestamp') return (value) => value ?? null;
-  const inForm = { any: (text: string) => text, utc: inUtc, offset: withOffset }[shape.form];
-  return (value) => {
-    const written = typeof value === 'string' ? inRfc3339(value) : undefined;
-    return written === undefined ? null : inForm(written);
-  };
+  const { form } = shape;
+  return (value) => (typeof value === 'string' ? (asServed(value, form) ?? null) : null);
 }

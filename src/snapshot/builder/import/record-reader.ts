@@ -27,6 +27,8 @@ export interface ReadRecord {
   readonly json: string;
 }
 
+/** In a URL, they are steps from folder to folder. */
+const UNREACHABLE = 'must not be . or .., which no URL reaches';
 const TOO_LARGE = `must not be a record of more than ${MAX_RECORD_BYTES} bytes`;
 
 type Reading = ReadRecord | { readonly problems: readonly FieldProblem[] };
@@ -64,6 +66,8 @@ export function compileReader(
       return { problems: [{ field: '', reason: TOO_LARGE }] };
     notes.checkKeys(line);
     const id = textIn(served[resource.id]);
+    if (id === '.' || id === '..')
+      return { problems: [{ field: resource.id, reason: UNREACHABLE, found: quoted(id) }] };
     const instant = parseTimestamp(textIn(served[orderedBy.field])) ?? 0n;
     const values = columns.map((column) => columnValue(column, { served, imported }));
     return { organization, instant, id, beginsRun: beginsRun(id), values, json };
