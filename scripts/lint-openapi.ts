@@ -13,8 +13,8 @@ for (const [name, form] of Object.entries({
   'OpenAPI 3.1': document,
   'OpenAPI 3.0': inOpenApi30(document),
 })) {
-  const { valid, errors } = await new Validator().validate({ ...form });
   const source = JSON.stringify(form, undefined, 2);
+  const { valid, errors } = await new Validator().validate(source);
   const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
   if (!valid) console.error(`${name}: schema:`, JSON.stringify(errors, undefined, 2));
   for (const { severity, ruleId, message, location } of problems) {

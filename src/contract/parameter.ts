@@ -28,7 +28,6 @@ export interface ParameterKind {
 }
 
 const PLUS_HINT = '; encode + as %2B in a query string';
-const plusHintFor = (text: string) => (text.includes(' ') ? PLUS_HINT : '');
 
 const LIST_SEPARATOR = ',';
 
@@ -124,7 +123,8 @@ export const TAG_LIST: ParameterKind = {
 export const EMAIL: ParameterKind = {
   schema: { type: 'string', minLength: 1 },
   read: (text) => (/\s/.test(text) ? undefined : normalizeEmail(text)),
-  ctx: (_keyword, text) => 'must be a non-empty e-mail address without white space' + plusHintFor(text),
+  ctx: (_keyword, text) =>
+    `must be a non-empty e-mail address without white space${text.includes(' ') ? PLUS_HINT : ''}`,
 };
 
 export const ONE_ID = textKind({ minLength: 1 }, () => 'must be a non-empty identifier');

@@ -2014,7 +2014,7 @@ export interface components {
         PreviewVersion: string;
         /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
         RequestId: string;
-        /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+        /** @description With `handling=strict`, unknown parameters are 400. By default, `Service-API-Ignored-Parameters` names them. */
         Prefer: string;
         /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
         IfNoneMatch: string;
@@ -2052,7 +2052,7 @@ export interface components {
          */
         "Service-API-Ignored-Parameters": string;
         /**
-         * @description Preference of the client that the service has followed (RFC 7240).
+         * @description Preference that was followed (RFC 7240).
          * @example handling=strict
          */
         "Preference-Applied": string;
@@ -2132,7 +2132,7 @@ export interface operations {
                 "Service-API-Version"?: components["parameters"]["Version"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+                /** @description With `handling=strict`, unknown parameters are 400. By default, `Service-API-Ignored-Parameters` names them. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -2225,7 +2225,7 @@ export interface operations {
                 "Service-API-Version"?: components["parameters"]["Version"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+                /** @description With `handling=strict`, unknown parameters are 400. By default, `Service-API-Ignored-Parameters` names them. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -2324,7 +2324,7 @@ export interface operations {
                 "Service-API-Version"?: components["parameters"]["Version"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+                /** @description With `handling=strict`, unknown parameters are 400. By default, `Service-API-Ignored-Parameters` names them. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -2417,7 +2417,7 @@ export interface operations {
                 "Service-API-Version"?: components["parameters"]["Version"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+                /** @description With `handling=strict`, unknown parameters are 400. By default, `Service-API-Ignored-Parameters` names them. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -2531,7 +2531,7 @@ export interface operations {
                 "Service-API-Version"?: components["parameters"]["Version"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+                /** @description With `handling=strict`, unknown parameters are 400. By default, `Service-API-Ignored-Parameters` names them. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -2653,7 +2653,7 @@ export interface operations {
                 "Service-API-Version"?: components["parameters"]["Version"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+                /** @description With `handling=strict`, unknown parameters are 400. By default, `Service-API-Ignored-Parameters` names them. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -2815,7 +2815,7 @@ export interface operations {
                 "Service-API-Version"?: components["parameters"]["Version"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+                /** @description With `handling=strict`, unknown parameters are 400. By default, `Service-API-Ignored-Parameters` names them. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -2987,7 +2987,7 @@ export interface operations {
                 "Service-API-Version": components["parameters"]["PreviewVersion"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+                /** @description With `handling=strict`, unknown parameters are 400. By default, `Service-API-Ignored-Parameters` names them. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -3097,7 +3097,7 @@ export interface operations {
                 "Service-API-Version": components["parameters"]["PreviewVersion"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+                /** @description With `handling=strict`, unknown parameters are 400. By default, `Service-API-Ignored-Parameters` names them. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -3203,7 +3203,7 @@ export interface operations {
                 "Service-API-Version": components["parameters"]["PreviewVersion"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description With `handling=strict` (RFC 7240), query parameters that the operation does not have are violations, 400. By default, they are ignored, and `Service-API-Ignored-Parameters` names them. */
+                /** @description With `handling=strict`, unknown parameters are 400. By default, `Service-API-Ignored-Parameters` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;

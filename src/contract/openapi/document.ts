@@ -72,6 +72,7 @@ export function openApiDocument(
         "Read-only access to an organization's own events, tickets, orders and catalog.",
         'Every request of data needs an API key of the organization, and reads only records of that organization.',
         'HEAD returns the headers of GET, and OPTIONS returns the allowed methods.',
+        'Any release may add operations, optional parameters, headers, fields, and values where none are listed: ignore unknown ones.',
       ].join(' '),
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },
@@ -129,9 +130,7 @@ const REQUEST_HEADERS = {
   Prefer: {
     name: PREFER_HEADER,
     in: 'header',
-    description:
-      `With \`${STRICT_HANDLING}\` (RFC 7240), query parameters that the operation does not have are violations, 400. By ` +
-      `default, they are ignored, and \`${IGNORED_PARAMETERS_HEADER}\` names them.`,
+    description: `With \`${STRICT_HANDLING}\`, unknown parameters are 400. By default, \`${IGNORED_PARAMETERS_HEADER}\` names them.`,
     schema: { type: 'string' },
   },
   IfNoneMatch: {
@@ -220,10 +219,7 @@ function servedSchema(fields: Fields): Schema {
   );
 }
 
-/**
- * Returns the schemas of a resource, and of the objects in its records, by name. Several variants have one each, and one
- * discriminates them by `type`.
- */
+/** Returns the schemas of a resource and its objects by name. Variants have one each, which one discriminates by `type`. */
 function resourceSchemas({ name, description, variants }: Resource): Record<string, Schema> {
   const entries = Object.entries(variants);
   const nested = Object.fromEntries(
@@ -247,9 +243,8 @@ function resourceSchemas({ name, description, variants }: Resource): Record<stri
 }
 
 function objectSchema(shape: ObjectShape): Schema {
-  return shape.kind === 'object'
-    ? servedSchema(shape.fields)
-    : { type: 'object', additionalProperties: true };
+  if (shape.kind === 'object') return servedSchema(shape.fields);
+  return { type: 'object', additionalProperties: true };
 }
 
 function fieldSchema({ shape, description, example, required }: Field): Schema {

@@ -43,10 +43,7 @@ export const RESPONSE_HEADERS = {
     'Query parameters unknown to the operation, percent-encoded and comma-separated; a truncated list ends in `...`.',
     'tags.ne, startAt',
   ),
-  [PREFERENCE_APPLIED_HEADER]: sometimes(
-    'Preference of the client that the service has followed (RFC 7240).',
-    STRICT_HANDLING,
-  ),
+  [PREFERENCE_APPLIED_HEADER]: sometimes('Preference that was followed (RFC 7240).', STRICT_HANDLING),
   [RECORD_COUNT_HEADER]: sometimes(`Number of records; only of a response in ${NDJSON_TYPE}.`, 20000, {
     type: 'integer',
     minimum: 0,
@@ -184,15 +181,13 @@ export const SHARED_RESPONSES = {
   Unexpected: refused('An unexpected error occurred in the service.', READ),
 } as const;
 
+type Properties = Readonly<Record<string, Schema>>;
+
 /**
- * Returns the schema of an object that always has its properties, except the optional ones. It may have others: without an explicit
- * `additionalProperties`, clients of openapi-generator in Java and Go refuse fields that a later release adds.
+ * Returns the schema of an object that always has its properties, except the optional ones, and may have others. Without
+ * `additionalProperties`, clients of openapi-generator in Java and Go refuse the fields that a later release adds.
  */
-export function openObject(
-  properties: Readonly<Record<string, Schema>>,
-  description?: string,
-  optional: Readonly<Record<string, Schema>> = {},
-): Schema {
+export function openObject(properties: Properties, description?: string, optional: Properties = {}): Schema {
   return {
     type: 'object',
     ...(description !== undefined && { description }),
@@ -240,7 +235,7 @@ export function pageSchema(resource: string): Schema {
 const text = (description: string): Schema => ({ type: 'string', minLength: 1, description });
 const count: Schema = { type: 'integer', minimum: 0 };
 
-function line(change: string, description: string, fields: Readonly<Record<string, Schema>> = {}): Schema {
+function line(change: string, description: string, fields: Properties = {}): Schema {
   return openObject({ change: { type: 'string', const: change }, ...fields }, description);
 }
 
@@ -262,10 +257,7 @@ const ChangeEnd = line('end', 'Last line. Without it, the stream is not whole.',
   },
 });
 
-/**
- * Returns the schema `ChangeLine` of a line in a stream of changes, and those that it refers to. In Rust, a schema with the
- * name of the property `change` would collide with the type of that property.
- */
+/** Returns the schema `ChangeLine`, and those that it refers to. In Rust, `Change` is the type of its property `change`. */
 export function changeSchemas(lists: readonly ListOperation[]): Record<string, Schema> {
   const puts = lists.map(({ collection, pathParameter }): [string, Schema] => [
     `${RESOURCES[collection].name}Put`,

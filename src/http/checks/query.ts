@@ -43,7 +43,9 @@ export function parseQuery(text: string, parameters: readonly Parameter[], prefe
   }
   const violations = Array.from(undecodable, ([name, input]) => violation(name, input, NOT_DECODABLE));
   if (!isStrict(prefer)) return { values, violations, headers: ignoredHeader(others.keys()) };
-  violations.push(...violationsOfOthers(others, parameters));
+  const names = parameters.map(({ name }) => name).join(', ') || 'none';
+  for (const [name, input] of others.entries().take(MAX_OTHERS))
+    violations.push(violation(name, input, `is not one of the parameters of this operation: ${names}`));
   return { values, violations, headers: [PREFERENCE_APPLIED_HEADER, STRICT_HANDLING] };
 }
 
@@ -71,15 +73,6 @@ function violation(name: string, input: string, ctx: string): Violation {
 
 /** Maximum number of violations for parameters that an operation lacks. */
 const MAX_OTHERS = 100;
-
-function violationsOfOthers(
-  others: ReadonlyMap<string, string>,
-  parameters: readonly Parameter[],
-): Violation[] {
-  const names = parameters.map(({ name }) => name).join(', ');
-  const ctx = names === '' ? 'this operation has no parameters' : `must be one of the parameters ${names}`;
-  return Array.from(others.entries().take(MAX_OTHERS), ([name, input]) => violation(name, input, ctx));
-}
 
 const MAX_LENGTH = 2000;
 const SEPARATOR = ', ';
