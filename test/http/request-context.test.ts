@@ -110,6 +110,13 @@ describe('The log line of a refusal', () => {
       reason: 'query',
       loc: ['query.page', 'query.updatedAt.gte', 'query.status', 'query.email'],
     });
+    const strict = { headers: { Prefer: 'handling=strict' } };
+    const loc = ['query.page'];
+    expect(await logged('/v1/orders?canary=1&page=0', strict)).to.deep.equal({
+      status: 400,
+      reason: 'query',
+      loc,
+    });
   });
 
   it('names no cause where the status tells it, and none of a response', async () => {

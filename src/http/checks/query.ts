@@ -105,8 +105,13 @@ export type QueryReader = (
   further?: readonly Violation[],
 ) => ParameterValues;
 
-export function invalidQuery(errors: readonly Violation[]): Problem {
-  return new Problem(400, 'The query is invalid; see errors.', { errors, reason: 'query' });
+/** @param loc locations for the log, which has no names that a client chose; by default, those of all errors */
+export function invalidQuery(errors: readonly Violation[], loc?: readonly string[]): Problem {
+  return new Problem(400, 'The query is invalid; see errors.', {
+    errors,
+    reason: 'query',
+    ...(loc && { loc }),
+  });
 }
 
 const GIVEN_TWICE = 'must be given only once';
@@ -135,7 +140,9 @@ export function queryReader(parameters: readonly Parameter[]): QueryReader {
     const others = [...ofParsing, ...further];
     const isValid = validate(values) && unreadable.size === 0 && !isRepeated && others.length === 0;
     if (isValid) return values;
-    throw invalidQuery([...violationsOf(texts, unreadable, validate.errors ?? []), ...others]);
+    const errors = [...violationsOf(texts, unreadable, validate.errors ?? []), ...others];
+    const known = errors.map(({ loc }) => loc).filter((loc) => kinds.has(loc.slice('query.'.length)));
+    throw invalidQuery(errors, known);
   };
 
   function violationsOf(
@@ -146,11 +153,8 @@ export function queryReader(parameters: readonly Parameter[]): QueryReader {
     return parameters.flatMap(({ name, kind }) => {
       const texts = values.get(name) ?? [];
       const input = joinList(texts);
-      const keywords = unreadable.has(name)
-        ? ['']
-        : failures
-            .filter(({ instancePath }) => instancePath.split('/')[1] === name)
-            .map(({ keyword }) => keyword);
+      const failed = failures.filter(({ instancePath }) => instancePath.split('/')[1] === name);
+      const keywords = unreadable.has(name) ? [''] : failed.map(({ keyword }) => keyword);
       const violated = keywords.map((keyword) => kind.ctx(keyword, input));
       const all = texts.length > 1 && !isList(kind) ? [GIVEN_TWICE] : new Set(violated);
       return Array.from(all, (ctx) => violation(name, input, ctx));

@@ -20,6 +20,8 @@ interface Refusal {
 
 interface ProblemOptions {
   readonly errors?: readonly Violation[];
+  /** Locations for the log; by default, those of all errors. */
+  readonly loc?: readonly string[];
   readonly headers?: HeaderList;
   readonly reason?: RefusalReason;
 }
@@ -32,12 +34,12 @@ export class Problem extends Error {
   readonly headers: HeaderList;
   readonly refusal: Refusal;
 
-  constructor(status: number, detail: string, { errors, headers = [], reason }: ProblemOptions = {}) {
+  constructor(status: number, detail: string, { errors, loc, headers = [], reason }: ProblemOptions = {}) {
     super(detail);
     this.status = status;
     this.body = Buffer.from(JSON.stringify({ detail, ...(errors && { errors }) }));
     this.headers = headers;
-    this.refusal = { reason, loc: errors?.map(({ loc }) => loc) };
+    this.refusal = { reason, loc: loc ?? errors?.map((error) => error.loc) };
   }
 }
 
