@@ -53,9 +53,10 @@ const NOT_DECODABLE = 'must be percent-encoded UTF-8; encode % as %25';
 
 /** Returns undefined for text that is not percent-encoded UTF-8. Exceptions would take ten times as long. */
 function decode(text: string): string | undefined {
-  const spaced = text.replaceAll('+', ' ');
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
   if (!spaced.includes('%')) return spaced;
   if (/%(?![0-9a-f]{2})/i.test(spaced)) return undefined;
+  if (!/%[89a-f]/i.test(spaced)) return decodeURIComponent(spaced);
   const octets = spaced.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
   const bytes = Buffer.from(octets, 'latin1');
   return isUtf8(bytes) ? bytes.toString() : undefined;
@@ -127,34 +128,33 @@ export function queryReader(parameters: readonly Parameter[]): QueryReader {
 
   return ({ values: texts, violations: ofParsing }, further = []) => {
     const values: Record<string, ParameterValue> = {};
-    const unreadable = new Set<string>();
+    const unreadable: string[] = [];
     let isRepeated = false;
     for (const [name, parts] of texts) {
       const kind = kinds.get(name);
       if (kind === undefined) continue;
       isRepeated ||= parts.length > 1 && !isList(kind);
       const value = kind.read(joinList(parts));
-      if (value === undefined) unreadable.add(name);
+      if (value === undefined) unreadable.push(name);
       else values[name] = value;
     }
-    const others = [...ofParsing, ...further];
-    const isValid = validate(values) && unreadable.size === 0 && !isRepeated && others.length === 0;
-    if (isValid) return values;
-    const errors = [...violationsOf(texts, unreadable, validate.errors ?? []), ...others];
+    const hasOthers = unreadable.length + ofParsing.length + further.length > 0;
+    if (validate(values) && !isRepeated && !hasOthers) return values;
+    const errors = [...violationsOf(texts, unreadable, validate.errors ?? []), ...ofParsing, ...further];
     const known = errors.map(({ loc }) => loc).filter((loc) => kinds.has(loc.slice('query.'.length)));
     throw invalidQuery(errors, known);
   };
 
   function violationsOf(
     values: Query['values'],
-    unreadable: ReadonlySet<string>,
+    unreadable: readonly string[],
     failures: readonly ErrorObject[],
   ): Violation[] {
     return parameters.flatMap(({ name, kind }) => {
       const texts = values.get(name) ?? [];
       const input = joinList(texts);
       const failed = failures.filter(({ instancePath }) => instancePath.split('/')[1] === name);
-      const keywords = unreadable.has(name) ? [''] : failed.map(({ keyword }) => keyword);
+      const keywords = unreadable.includes(name) ? [''] : failed.map(({ keyword }) => keyword);
       const violated = keywords.map((keyword) => kind.ctx(keyword, input));
       const all = texts.length > 1 && !isList(kind) ? [GIVEN_TWICE] : new Set(violated);
       return Array.from(all, (ctx) => violation(name, input, ctx));
