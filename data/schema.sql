@@ -25,7 +25,7 @@ PRAGMA user_version = 2;            -- the version of this schema
 -- The snapshot: one row.
 CREATE TABLE snapshot (
   snapshot_id      TEXT    NOT NULL, -- a UUID
-  produced_at      TEXT    NOT NULL, -- ISO 8601, UTC
+  produced_at      TEXT    NOT NULL, -- RFC 3339, UTC
   canonical_runs   INTEGER NOT NULL CHECK (canonical_runs IN (0, 1)),   -- 1: all runs are cut as the builder cuts them
   permits_rollback INTEGER NOT NULL CHECK (permits_rollback IN (0, 1)), -- 1: may go live although older than the live one
   permits_shrink   INTEGER NOT NULL CHECK (permits_shrink IN (0, 1)),   -- 1: although it lacks an organization or half of one
@@ -36,7 +36,7 @@ CREATE TABLE snapshot (
 -- Earliest first; at most 20,000; may be empty.
 CREATE TABLE ancestors (
   snapshot_id TEXT PRIMARY KEY, -- a UUID
-  produced_at TEXT NOT NULL     -- ISO 8601, UTC
+  produced_at TEXT NOT NULL     -- RFC 3339, UTC
 ) STRICT;
 
 -- The organizations.
@@ -66,7 +66,7 @@ CREATE TABLE event_runs (
   first_row       INTEGER NOT NULL,
   changed_at      TEXT    NOT NULL,
   record_lengths  TEXT    NOT NULL, -- length of each record in bytes
-  tags            TEXT    NOT NULL, -- each tag in NFC, trimmed, white space collapsed to single blanks, in upper case, then in lower case (Unicode default mappings), in NFC again
+  tags            TEXT    NOT NULL, -- each tag in NFC, trimmed, white space collapsed to single blanks, in lower case, upper case and lower case again (Unicode default mappings), in NFC again
   records         TEXT    NOT NULL, -- without nextSessionStartAt and nextSessionId, which depend on the time of the request
   PRIMARY KEY (organization_id, first_row)
 ) STRICT;
@@ -131,7 +131,7 @@ CREATE TABLE deletions (
   organization_id TEXT NOT NULL,
   collection      TEXT NOT NULL, -- of the record: events, sessions, tickets, orders or offers
   id              TEXT NOT NULL, -- of the record
-  deleted_at      TEXT NOT NULL, -- production time of the first snapshot without it, ISO 8601, UTC
+  deleted_at      TEXT NOT NULL, -- production time of the first snapshot without it, RFC 3339, UTC
   PRIMARY KEY (organization_id, collection, id)
 ) STRICT, WITHOUT ROWID;
 

@@ -73,14 +73,6 @@ export function* fieldsIn(fields: Fields, path = ''): Generator<readonly [path: 
   }
 }
 
-/** Iterates over the objects in fields, at any depth. */
-export function* objectsIn(fields: Fields): Generator<ObjectShape> {
-  for (const [, { shape }] of fieldsIn(fields)) {
-    const element = shape.kind === 'list' ? shape.items : shape;
-    if (element.kind === 'object' || element.kind === 'anyObject') yield element;
-  }
-}
-
 /**
  * Returns the JSON Schema of a shape.
  * @param keywordsOf returns the keywords of a value's schema besides `type` and `enum`

@@ -1,4 +1,4 @@
-import { type Instant, parseTimestamp } from './timestamp.ts';
+import { type Instant, isCalendarDate, parseTimestamp } from './timestamp.ts';
 
 /**
  * The kinds of query parameters. A kind converts the text of a parameter to a value, which the schema in the OpenAPI
@@ -34,17 +34,18 @@ const LIST_SEPARATOR = ',';
 /** Returns whether a kind is a list. A list may be given several times, as one list in parts. */
 export const isList = ({ schema }: ParameterKind): boolean => schema['type'] === 'array';
 
-export const splitList = (text: string): string[] => text.split(LIST_SEPARATOR);
+export const splitList = (text: string): string[] => text.split(LIST_SEPARATOR, MAX_LIST_VALUES + 1);
 
 /** Joins the parts of a list. No element contains the separator, so the parts have the elements of the whole. */
 export const joinList = (parts: readonly string[]): string => parts.join(LIST_SEPARATOR);
 
 /**
  * Returns the form in which tags are compared. It is NFC, trimmed, with collapsed white space, and folded: the
- * locale-independent lower case of its upper case, so that `ß` is `ss`, and both forms of a small sigma are one.
+ * locale-independent lower case of its upper case, so that `ß` is `ss`. The upper case is that of the lower case, for `ẞ`.
  */
 export function normalizeTag(tag: string): string {
-  return tag.normalize('NFC').trim().replace(/\s+/g, ' ').toUpperCase().toLowerCase().normalize('NFC');
+  const folded = tag.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase().toUpperCase().toLowerCase();
+  return folded.normalize('NFC');
 }
 
 export function normalizeEmail(email: string): string {
@@ -95,7 +96,7 @@ export const INSTANT: ParameterKind = {
 function mistakesIn(text: string): string[] {
   const joined = text.replace(/^([0-9]{4}-?[0-9]{2}-?[0-9]{2}) (?=[0-9])/, '$1T');
   const [, year, month, day] = /^([0-9]{4})-?(0[1-9]|1[0-2])-?([0-9]{2})/.exec(text) ?? [];
-  const days = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+  const days = [31, 30, 29, 28].find((last) => isCalendarDate(`${year}-${month}-${last}`)) ?? Infinity;
   return [
     ...(/%[0-9a-f]{2}/i.test(text) ? ['; it is percent-encoded twice'] : []),
     ...(joined === text ? [] : ['; write T between date and time, not a space']),

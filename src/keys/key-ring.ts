@@ -1,3 +1,4 @@
+import { parseTimestamp } from '../contract/timestamp.ts';
 import { digestOf } from './credential.ts';
 
 /** A key that is both revoked and expired counts as revoked. */
@@ -38,7 +39,7 @@ export function stateOf(
 
 /** Returns the time from which on a key is expired, in milliseconds since the epoch; Infinity for none. */
 export function endOf(expiresAt: string | null): number {
-  return expiresAt === null ? Infinity : Date.parse(expiresAt);
+  return expiresAt === null ? Infinity : Number((parseTimestamp(expiresAt) ?? 0n) / 1000n);
 }
 
 interface Entry {

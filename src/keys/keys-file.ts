@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, rmSync, writeFileSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../contract/headers.ts';
-import { isServedForm } from '../contract/timestamp.ts';
+import { parseTimestamp } from '../contract/timestamp.ts';
 import { type Credential, DIGEST_BYTES, digestOf, newSecret } from './credential.ts';
 import { KeyRing, type KeyRow, type KeyState, endOf, stateOf } from './key-ring.ts';
 import { CorruptKeysFile, EMPTY_KEYS_FILE, withKeysFile } from './open-keys-file.ts';
@@ -155,9 +155,9 @@ export function readKeyRing(path: string): KeyRing {
     if (!isOrganizationId(organizationId)) {
       throw new CorruptKeysFile(`the organization of key ${keyId} ${ORGANIZATION_ID_RULE}`);
     }
-    if (expiresAt !== null && !isServedForm(expiresAt, 'any')) {
+    if (expiresAt !== null && parseTimestamp(expiresAt) === undefined) {
       throw new CorruptKeysFile(
-        `the expiry of key ${keyId} must be a date and time of RFC 3339, such as 2027-01-31T20:00:00Z`,
+        `the expiry of key ${keyId} must be an ISO 8601 date and time with an offset`,
       );
     }
   }

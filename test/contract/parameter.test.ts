@@ -165,6 +165,7 @@ describe('The kinds of parameters', () => {
     ['2026-01-31T25:00:00Z', ''],
     ['yesterday', ''],
     ['2026-01-31', ''],
+    ['0000-02-29T00:00', '; the offset is missing'],
   ] as const)
     it(`name the likely mistake of ${text}`, () => {
       const form =
@@ -185,7 +186,7 @@ describe('normalizeTag', () => {
     ['The\u0301a\u0302tre', 'théâtre'],
     ['TH\u00c9\u00c2TRE', 'théâtre'],
     ['Straße', 'strasse'],
-    ['STRA\u1e9eE', 'straße'],
+    ['STRA\u1e9eE', 'strasse'],
     ['ΟΔΟΣ', normalizeTag('οδοσ')],
     ['\ufb01n', 'fin'],
   ];

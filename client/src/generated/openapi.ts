@@ -1730,30 +1730,8 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The API key is missing or malformed; the version, the percent-encoding of the path or the HTTP syntax is invalid; Transfer-Encoding does not end in `chunked`; or a request for application/x-ndjson uses HTTP/1.0. */
+        /** @description The API key is missing or malformed; the version, the percent-encoding of the path or the HTTP syntax is invalid; Transfer-Encoding does not end in `chunked`; a request for application/x-ndjson uses HTTP/1.0; or the query is invalid, and `errors` lists every violation. An error at `query.snapshot` means that the data of a walk is no longer available: begin again without this parameter. */
         InvalidRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Service-API-Version": components["headers"]["Service-API-Version"];
-                "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                "Service-API-Ignored-Parameters": components["headers"]["Service-API-Ignored-Parameters"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "detail": "The API key is missing; send the header Authorization: Bearer svc:o:<organization_id>:<api_key>."
-                 *     }
-                 */
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The request is invalid (see InvalidRequest), or the query is invalid and `errors` lists every violation. An error at `query.snapshot` means that the data of a walk is no longer available: begin again without this parameter. */
-        InvalidQuery: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
@@ -2206,7 +2184,7 @@ export interface operations {
             };
             204: components["responses"]["BeyondLastPage"];
             304: components["responses"]["NotModified"];
-            400: components["responses"]["InvalidQuery"];
+            400: components["responses"]["InvalidRequest"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
@@ -2379,7 +2357,7 @@ export interface operations {
             };
             204: components["responses"]["BeyondLastPage"];
             304: components["responses"]["NotModified"];
-            400: components["responses"]["InvalidQuery"];
+            400: components["responses"]["InvalidRequest"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
@@ -2512,7 +2490,7 @@ export interface operations {
             };
             204: components["responses"]["BeyondLastPage"];
             304: components["responses"]["NotModified"];
-            400: components["responses"]["InvalidQuery"];
+            400: components["responses"]["InvalidRequest"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
@@ -2796,7 +2774,7 @@ export interface operations {
             };
             204: components["responses"]["BeyondLastPage"];
             304: components["responses"]["NotModified"];
-            400: components["responses"]["InvalidQuery"];
+            400: components["responses"]["InvalidRequest"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
@@ -3078,7 +3056,7 @@ export interface operations {
             };
             204: components["responses"]["BeyondLastPage"];
             304: components["responses"]["NotModified"];
-            400: components["responses"]["InvalidQuery"];
+            400: components["responses"]["InvalidRequest"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
@@ -3232,7 +3210,7 @@ export interface operations {
                     "application/x-ndjson": components["schemas"]["ChangeLine"];
                 };
             };
-            400: components["responses"]["InvalidQuery"];
+            400: components["responses"]["InvalidRequest"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];

@@ -2,8 +2,7 @@ import {
   exampleOf,
   type Field,
   type Fields,
-  objectsIn,
-  type ObjectShape,
+  fieldsIn,
   type Resource,
   type Shape,
   shapeSchema,
@@ -105,41 +104,38 @@ export function openApiDocument(
   };
 }
 
+function requestHeader(name: string, description: string, schema: Schema = {}): Schema {
+  return { name, in: 'header', description, schema: { type: 'string', ...schema } };
+}
+
 const REQUEST_HEADERS = {
-  Version: {
-    name: VERSION_HEADER,
-    in: 'header',
-    description:
-      `Requested version: \`${STABLE}\`, \`${PREVIEW}\`, or a release date. Before that date, it selects the upcoming ` +
+  Version: requestHeader(
+    VERSION_HEADER,
+    `Requested version: \`${STABLE}\`, \`${PREVIEW}\`, or a release date. Before that date, it selects the upcoming ` +
       `version; from that date on, \`${STABLE}\`.`,
-    schema: { type: 'string', pattern: VERSION_PATTERN, default: STABLE },
-  },
+    { pattern: VERSION_PATTERN, default: STABLE },
+  ),
   PreviewVersion: {
-    name: VERSION_HEADER,
-    in: 'header',
+    ...requestHeader(
+      VERSION_HEADER,
+      `This operation is part of \`${PREVIEW}\` only, and may change or be withdrawn at any time.`,
+      { pattern: VERSION_PATTERN, default: PREVIEW },
+    ),
     required: true,
-    description: `This operation is part of \`${PREVIEW}\` only, and may change or be withdrawn at any time.`,
-    schema: { type: 'string', pattern: VERSION_PATTERN, default: PREVIEW },
   },
-  RequestId: {
-    name: REQUEST_ID_HEADER,
-    in: 'header',
-    description: `Id of the request. The service replaces a value that does not match \`${REQUEST_ID_PATTERN}\`.`,
-    schema: { type: 'string' },
-  },
-  Prefer: {
-    name: PREFER_HEADER,
-    in: 'header',
-    description: `With \`${STRICT_HANDLING}\`, unknown parameters are 400. By default, \`${IGNORED_PARAMETERS_HEADER}\` names them.`,
-    schema: { type: 'string' },
-  },
-  IfNoneMatch: {
-    name: IF_NONE_MATCH_HEADER,
-    in: 'header',
-    description: 'ETag of a cached response; the service returns 304 if the response is unchanged.',
-    schema: { type: 'string' },
-  },
-} as const;
+  RequestId: requestHeader(
+    REQUEST_ID_HEADER,
+    `Id of the request. The service replaces a value that does not match \`${REQUEST_ID_PATTERN}\`.`,
+  ),
+  Prefer: requestHeader(
+    PREFER_HEADER,
+    `With \`${STRICT_HANDLING}\`, unknown parameters are 400. By default, \`${IGNORED_PARAMETERS_HEADER}\` names them.`,
+  ),
+  IfNoneMatch: requestHeader(
+    IF_NONE_MATCH_HEADER,
+    'ETag of a cached response; the service returns 304 if the response is unchanged.',
+  ),
+};
 
 function operationObject(operation: Operation, releases: readonly Release[]): Schema {
   const { id, tag, summary, kind, pathParameter, description } = operation;
@@ -170,7 +166,7 @@ function responsesOf(operation: Operation): Schema {
     200: kind === 'changes' ? foundChanges() : foundRecords(operation),
     ...(kind === 'list' && { 204: shared('BeyondLastPage') }),
     ...(kind !== 'changes' && { 304: shared('NotModified') }),
-    400: shared(kind === 'retrieve' ? 'InvalidRequest' : 'InvalidQuery'),
+    400: shared('InvalidRequest'),
     403: shared('Forbidden'),
     404: shared('NotFound'),
     405: shared('MethodNotAllowed'),
@@ -222,8 +218,12 @@ function servedSchema(fields: Fields): Schema {
 /** Returns the schemas of a resource and its objects by name. Variants have one each, which one discriminates by `type`. */
 function resourceSchemas({ name, description, variants }: Resource): Record<string, Schema> {
   const entries = Object.entries(variants);
+  const shapes = entries.flatMap(([, fields]) => Array.from(fieldsIn(fields), ([, { shape }]) => shape));
+  const objects = shapes
+    .map((shape) => (shape.kind === 'list' ? shape.items : shape))
+    .filter((one) => 'name' in one);
   const nested = Object.fromEntries(
-    entries.flatMap(([, fields]) => [...objectsIn(fields)]).map((shape) => [shape.name, objectSchema(shape)]),
+    objects.map((object) => [object.name, 'fields' in object ? servedSchema(object.fields) : ANY_OBJECT]),
   );
   if (entries.length === 1) return { [name]: { description, ...servedSchema(entries[0][1]) }, ...nested };
   const nameOf = (type: string) => type[0] + type.slice(1).toLowerCase() + name;
@@ -242,10 +242,7 @@ function resourceSchemas({ name, description, variants }: Resource): Record<stri
   };
 }
 
-function objectSchema(shape: ObjectShape): Schema {
-  if (shape.kind === 'object') return servedSchema(shape.fields);
-  return { type: 'object', additionalProperties: true };
-}
+const ANY_OBJECT: Schema = { type: 'object', additionalProperties: true };
 
 function fieldSchema({ shape, description, example, required }: Field): Schema {
   const schema = shapeSchema(shape, ({ name }) => componentRef('schemas', name), keywordsOf);

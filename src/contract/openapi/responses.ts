@@ -138,15 +138,11 @@ function refused(description: string, headers = API, detail = description): Sche
 export const SHARED_RESPONSES = {
   BeyondLastPage: response('The requested page is beyond the last one.', DATA),
   NotModified: response('The response with the tag in If-None-Match is still current.', [...DATA, 'ETag']),
-  InvalidRequest: refused(
+  InvalidRequest: response(
     'The API key is missing or malformed; the version, the percent-encoding of the path or the HTTP syntax is invalid; ' +
-      `Transfer-Encoding does not end in \`chunked\`; or a request for ${NDJSON_TYPE} uses HTTP/1.0.`,
-    READ,
-    'The API key is missing; send the header Authorization: Bearer svc:o:<organization_id>:<api_key>.',
-  ),
-  InvalidQuery: response(
-    'The request is invalid (see InvalidRequest), or the query is invalid and `errors` lists every violation. An error ' +
-      'at `query.snapshot` means that the data of a walk is no longer available: begin again without this parameter.',
+      `Transfer-Encoding does not end in \`chunked\`; a request for ${NDJSON_TYPE} uses HTTP/1.0; or the query is ` +
+      'invalid, and `errors` lists every violation. An error at `query.snapshot` means that the data of a walk is no longer ' +
+      'available: begin again without this parameter.',
     READ,
     jsonContent(componentRef('schemas', 'Problem'), {
       detail: 'The query is invalid; see errors.',

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv } from 'ajv';
 import {
   IGNORED_PARAMETERS_HEADER,
   PREFERENCE_APPLIED_HEADER,
@@ -25,70 +25,82 @@ export interface Query {
  */
 export function parseQuery(text: string, parameters: readonly Parameter[], prefer?: string): Query {
   const values = new Map<string, string[]>();
-  const undecodable = new Map<string, string>();
+  const undecodable = new Map<string, string[]>();
   const others = new Map<string, string>();
+  const isSound = isDecodable(text);
   for (const pair of text === '' ? [] : text.split('&')) {
     const equals = pair.indexOf('=');
     const rawName = equals < 0 ? pair : pair.slice(0, equals);
     const rawValue = equals < 0 ? '' : pair.slice(equals + 1);
-    const name = decode(rawName) ?? rawName;
+    const name = decode(rawName, isSound) ?? rawName;
     if (name === '') continue;
-    const value = decode(rawValue);
+    const value = decode(rawValue, isSound);
     const parameter = parameters.find((one) => one.name === name);
     if (parameter === undefined) others.set(name, value ?? rawValue);
-    else if (value === undefined) undecodable.set(name, rawValue);
+    else if (value === undefined) undecodable.set(name, [...(undecodable.get(name) ?? []), rawValue]);
     // An importer of the OpenAPI document may send an empty default, which is the same as none.
     else if (value === parameter.kind.schema['default']) continue;
     else if (!values.get(name)?.push(value)) values.set(name, [value]);
   }
-  const violations = Array.from(undecodable, ([name, input]) => violation(name, input, NOT_DECODABLE));
-  if (!isStrict(prefer)) return { values, violations, headers: ignoredHeader(others.keys()) };
+  const violations: Violation[] = [];
+  for (const [name, raw] of undecodable)
+    violations.push({
+      loc: `query.${name}`,
+      input: joinList(raw),
+      ctx: 'must be percent-encoded UTF-8; encode % as %25',
+    });
+  if (!isStrict(prefer))
+    return { values, violations, headers: others.size === 0 ? [] : ignoredHeader(others.keys()) };
   const names = parameters.map(({ name }) => name).join(', ') || 'none';
   for (const [name, input] of others.entries().take(MAX_OTHERS))
-    violations.push(violation(name, input, `is not one of the parameters of this operation: ${names}`));
+    violations.push({
+      loc: `query.${name}`,
+      input,
+      ctx: `is not one of the parameters of this operation: ${names}`,
+    });
   return { values, violations, headers: [PREFERENCE_APPLIED_HEADER, STRICT_HANDLING] };
 }
 
-const NOT_DECODABLE = 'must be percent-encoded UTF-8; encode % as %25';
+function isDecodable(text: string): boolean {
+  try {
+    return !text.includes('%') || decodeURIComponent(text) !== '';
+  } catch {
+    return false;
+  }
+}
 
-/** Returns undefined for text that is not percent-encoded UTF-8. Exceptions would take ten times as long. */
-function decode(text: string): string | undefined {
+/**
+ * Returns undefined for text that is not percent-encoded UTF-8.
+ * @param isSound whether the whole query is; otherwise, an exception for each part would take ten times as long
+ */
+function decode(text: string, isSound: boolean): string | undefined {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
   if (!spaced.includes('%')) return spaced;
+  if (isSound) return decodeURIComponent(spaced);
   if (/%(?![0-9a-f]{2})/i.test(spaced)) return undefined;
-  if (!/%[89a-f]/i.test(spaced)) return decodeURIComponent(spaced);
   const octets = spaced.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
   const bytes = Buffer.from(octets, 'latin1');
   return isUtf8(bytes) ? bytes.toString() : undefined;
 }
 
 /** Returns whether the first preference for a handling is strict. Node joins repeated headers with a comma. */
-function isStrict(prefer: string | undefined): boolean {
-  const handling = prefer?.split(',').find((preference) => /^\s*handling\s*(?:[=;]|$)/i.test(preference));
-  return handling !== undefined && /^[^=]*=\s*"?strict"?\s*(?:;|$)/.test(handling);
-}
-
-function violation(name: string, input: string, ctx: string): Violation {
-  return { loc: `query.${name}`, input, ctx };
+function isStrict(prefer = ''): boolean {
+  if (prefer === '') return false;
+  const plain = prefer.replace(/"[^"]*"?/g, (quoted) => (quoted === '"strict"' ? 'strict' : '?'));
+  const handling = plain.split(',').find((preference) => /^\s*handling\s*(?:[=;]|$)/i.test(preference));
+  return /^[^=]*=\s*strict\s*(?:;|$)/.test(handling ?? '');
 }
 
 /** Maximum number of violations for parameters that an operation lacks. */
 const MAX_OTHERS = 100;
-
 const MAX_LENGTH = 2000;
-const SEPARATOR = ', ';
-const ELLIPSIS = '...';
 
 /** Returns the header that names ignored parameters, percent-encoded; a long list is truncated. */
 function ignoredHeader(names: Iterable<string>): HeaderList {
-  let list = '';
-  for (const name of names) {
-    const next = encodeURIComponent(name) + SEPARATOR;
-    if (list.length + next.length + ELLIPSIS.length > MAX_LENGTH)
-      return [IGNORED_PARAMETERS_HEADER, list + ELLIPSIS];
-    list += next;
-  }
-  return list === '' ? [] : [IGNORED_PARAMETERS_HEADER, list.slice(0, -SEPARATOR.length)];
+  const list = Array.from(names, encodeURIComponent).join(', ');
+  if (list.length <= MAX_LENGTH) return [IGNORED_PARAMETERS_HEADER, list];
+  const end = list.lastIndexOf(', ', MAX_LENGTH - '...'.length - 2) + 2;
+  return [IGNORED_PARAMETERS_HEADER, `${end < 2 ? '' : list.slice(0, end)}...`];
 }
 
 /** The validator of all operations. The schemas themselves are tested, not validated at each start. */
@@ -140,24 +152,18 @@ export function queryReader(parameters: readonly Parameter[]): QueryReader {
     }
     const hasOthers = unreadable.length + ofParsing.length + further.length > 0;
     if (validate(values) && !isRepeated && !hasOthers) return values;
-    const errors = [...violationsOf(texts, unreadable, validate.errors ?? []), ...ofParsing, ...further];
-    const known = errors.map(({ loc }) => loc).filter((loc) => kinds.has(loc.slice('query.'.length)));
-    throw invalidQuery(errors, known);
-  };
-
-  function violationsOf(
-    values: Query['values'],
-    unreadable: readonly string[],
-    failures: readonly ErrorObject[],
-  ): Violation[] {
-    return parameters.flatMap(({ name, kind }) => {
-      const texts = values.get(name) ?? [];
-      const input = joinList(texts);
+    const failures = validate.errors ?? [];
+    const own = parameters.flatMap(({ name, kind }) => {
+      const parts = texts.get(name) ?? [];
+      const input = joinList(parts);
       const failed = failures.filter(({ instancePath }) => instancePath.split('/')[1] === name);
       const keywords = unreadable.includes(name) ? [''] : failed.map(({ keyword }) => keyword);
       const violated = keywords.map((keyword) => kind.ctx(keyword, input));
-      const all = texts.length > 1 && !isList(kind) ? [GIVEN_TWICE] : new Set(violated);
-      return Array.from(all, (ctx) => violation(name, input, ctx));
+      const all = parts.length > 1 && !isList(kind) ? [GIVEN_TWICE] : new Set(violated);
+      return Array.from(all, (ctx) => ({ loc: `query.${name}`, input, ctx }));
     });
-  }
+    const errors = [...own, ...ofParsing, ...further];
+    const known = errors.map(({ loc }) => loc).filter((loc) => kinds.has(loc.slice('query.'.length)));
+    throw invalidQuery(errors, known);
+  };
 }

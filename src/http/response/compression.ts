@@ -135,7 +135,9 @@ export class Compression {
   codingOf(request: Request): ContentCoding | undefined {
     if (!this.#isOn || request.headers['accept-encoding'] === undefined) return undefined;
     // A client that accepts any coding by `*` may not know zstd.
-    const codings = /zstd/i.test(request.headers['accept-encoding']) ? PREFERRED : PREFERRED.slice(1);
+    const codings = /(?:^|[\s,])zstd/i.test(request.headers['accept-encoding'])
+      ? PREFERRED
+      : PREFERRED.slice(1);
     const [best] = new Negotiator(request).encodings(codings, { preferred: codings });
     return CONTENT_CODINGS.find((coding) => coding === best);
   }

@@ -29,9 +29,6 @@ export function codingHeaders(coding: ContentCoding | undefined, tag?: string): 
   return coding === undefined ? headers : [...headers, 'Content-Encoding', coding];
 }
 
-/** https://httpd.apache.org/docs/2.4/mod/mod_deflate.html#deflatealteretag; the same of mod_brotli. */
-const PROXY_SUFFIX = /-(?:gzip|br)"$/;
-
 /**
  * Returns the first entity tag in `If-None-Match` that is a tag, or that tag with a content coding, as the client sent it.
  * The comparison is weak (RFC 9110, section 13.1.2), and ignores the suffix of a proxy that compresses, such as Apache:
@@ -47,7 +44,7 @@ export function matchedTag(
   return ifNoneMatch
     .split(',')
     .map((listed) => listed.trim().replace(/^W\//, ''))
-    .find((listed) => tags.includes(listed.replace(PROXY_SUFFIX, '"')));
+    .find((listed) => tags.includes(listed.replace(/-(?:gzip|br)"$/, '"')));
 }
 
 /** Returns whether `If-None-Match` is `*`, which matches any existing representation. */

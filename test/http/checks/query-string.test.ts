@@ -46,8 +46,10 @@ describe('parseQuery', () => {
   for (const input of ['%', '%zz', '100%', '%ff', '%C3', '%ED%A0%80', '%C0%AF', '%F4%90%80%80'])
     it(`reports ${input} in the value of a parameter, once, as it was sent`, () => {
       const ctx = 'must be percent-encoded UTF-8; encode % as %25';
-      const found = parsed(`a=1&tags=${input}&tags=%&tags=${input}`).violations;
+      const found = parsed(`a=1&tags=${input}&page=%41&tags=b`).violations;
       expect(found).to.deep.equal([{ loc: 'query.tags', input, ctx }]);
+      const both = parsed(`tags=${input}&tags=%`).violations;
+      expect(both).to.deep.equal([{ loc: 'query.tags', input: `${input},%`, ctx }]);
     });
 
   it('is cut in the header at 2,000 characters', () => {
@@ -55,9 +57,10 @@ describe('parseQuery', () => {
     expect(many).to.have.length.at.most(2000);
     expect(many).to.match(/name\d+, \.\.\.$/);
     expect(ignored('x'.repeat(3000))).to.equal('...');
-    // Its text, the separator and the ellipsis need 2,000 characters.
-    expect(ignored('x'.repeat(1995))).to.equal('x'.repeat(1995));
-    expect(ignored('x'.repeat(1996))).to.equal('...');
+    expect(ignored('x'.repeat(2000))).to.equal('x'.repeat(2000));
+    expect(ignored('x'.repeat(2001))).to.equal('...');
+    expect(ignored(`${'x'.repeat(1995)}&yyyyyy`)).to.equal(`${'x'.repeat(1995)}, ...`);
+    expect(ignored(`${'x'.repeat(1996)}&yyyyyy`)).to.equal('...');
   });
 });
 

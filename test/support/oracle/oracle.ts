@@ -173,7 +173,7 @@ function isListed(value: string, list: string | undefined): boolean {
 
 /** Returns the comparable form of a tag: equal for tags that match. */
 function comparable(tag: string): string {
-  const words = tag.normalize('NFC').toUpperCase().toLowerCase().split(/\s/u);
+  const words = tag.normalize('NFC').replaceAll('ẞ', 'ß').toUpperCase().toLowerCase().split(/\s/u);
   return words
     .filter((word) => word !== '')
     .join(' ')

@@ -62,8 +62,13 @@ const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; ac
  * abbreviations (EST) and offsets (+01:00). Intl would replace names that have a newer or older one.
  */
 function regionAndCity(text: string): string | undefined {
-  if (!/^\w+\//.test(text) || !IANAZone.isValidZone(text)) return undefined;
-  return new Temporal.ZonedDateTime(0n, text).timeZoneId;
+  if (!/^[A-Z]\w*\//i.test(text) || !IANAZone.isValidZone(text)) return undefined;
+  // Node 24 has no Temporal, and ICU has a few names that Temporal lacks.
+  try {
+    return 'Temporal' in globalThis ? new Temporal.ZonedDateTime(0n, text).timeZoneId : text;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Finds all errors, with the values found. */
@@ -94,11 +99,13 @@ function problemOf(error: ErrorObject<string, Record<string, unknown>>): FieldPr
     const missing = String(params['missingProperty']);
     return { field: path === '' ? missing : `${path}.${missing}`, reason: 'is missing' };
   }
-  const name = keyword === 'format' && params['format'] === 'timeZone' && regionAndCity(String(data));
-  const reason = name
-    ? `must be ${name}, in this letter case`
-    : reasonOf(keyword, params, parentSchema?.['format']);
-  return { field: path, reason, found: quoted(data) };
+  const zone = params['format'] === 'timeZone' ? regionAndCity(String(data)) : undefined;
+  const reason = zone && `must be ${zone}, in this letter case`;
+  return {
+    field: path,
+    reason: reason ?? reasonOf(keyword, params, parentSchema?.['format']),
+    found: quoted(data),
+  };
 }
 
 /** @param format the string format of the value; undefined if any text is valid */

@@ -27,7 +27,6 @@ export interface ReadRecord {
   readonly json: string;
 }
 
-/** In a URL, they are steps from folder to folder. */
 const UNREACHABLE = 'must not be . or .., which no URL reaches';
 const TOO_LARGE = `must not be a record of more than ${MAX_RECORD_BYTES} bytes`;
 

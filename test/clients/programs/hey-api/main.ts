@@ -1,52 +1,32 @@
-import { type Change, listOffers, listTickets, readChanges } from './client/index.js';
 import { client } from './client/client.gen.js';
+import * as foyer from './client/index.js';
+import { filters, given, path, read, snapshotOf } from './shared.js';
 
-const { url, key, eventIds, from, until } = JSON.parse(process.argv[2] ?? '') as {
-  url: string;
-  key: string;
-  eventIds: string[];
-  from: string;
-  until: string;
-};
-client.setConfig({ baseUrl: url, auth: key });
+client.setConfig({ baseUrl: given.url, auth: given.key });
+const headers = { 'Service-API-Version': 'preview' };
+const query = { perPage: 100 };
 
-const filters = { eventIds, 'updatedAt.gte': from, 'updatedAt.lte': until, perPage: 3 };
-const first = await listTickets({ query: filters, throwOnError: true });
-const snapshot = new URL(first.data?.nextPage ?? '').searchParams.get('snapshot') ?? '';
-const second = await listTickets({ query: { ...filters, page: 2, snapshot } });
-const tickets = [...(first.data?.items ?? []), ...(second.data?.items ?? [])].map((ticket) => [
-  ticket.ticketId,
-  ticket.finalPaidPrice,
-]);
-
-const offers: unknown[] = [];
-for (const type of ['TICKET', 'PRODUCT', 'BUNDLE'] as const) {
-  const { data } = await listOffers({
-    query: { type, perPage: 1 },
-    headers: { 'Service-API-Version': 'preview' },
-  });
-  for (const offer of data?.items ?? []) {
-    if (offer.type === 'TICKET') offers.push(offer.inventory.map(({ availableStock }) => availableStock));
-    else if (offer.type === 'PRODUCT') offers.push(offer.inventory.map(({ weightInGrams }) => weightInGrams));
-    else offers.push(offer.contains.map(({ offerId }) => offerId));
-  }
-}
-
-const refused = await listTickets({ query: { page: 0 } });
-const violations = refused.error && 'errors' in refused.error ? refused.error.errors : [];
-
-const changes = await readChanges({
-  query: { collections: ['offers'] },
-  headers: { 'Service-API-Version': 'preview' },
-  parseAs: 'text',
-});
+const first = await read(foyer.listTickets({ query: filters }));
+const next = { ...filters, page: 2, snapshot: snapshotOf(first.nextPage) };
+const second = await read(foyer.listTickets({ query: next }));
+const events = await read(foyer.listEvents({ query }));
+const sessions = await read(foyer.listEventSessions({ path }));
+const orders = await read(foyer.listOrders({ query }));
+const offers = await read(foyer.listOffers({ query, headers }));
+const event = await read(foyer.getEvent({ path }));
+const ticket = await read(foyer.getTicket({ path }));
+const order = await read(foyer.getOrder({ path }));
+const offer = await read(foyer.getOffer({ path, headers }));
+const refused = await foyer.listTickets({ query: { 'updatedAt.gte': 'never' } });
+const changes = await foyer.readChanges({ query: { collections: ['offers'] }, headers, parseAs: 'text' });
 const lines = String(changes.data).trimEnd().split('\n');
 
 console.log(
   JSON.stringify({
-    tickets,
-    offers,
-    refused: violations.map(({ loc }) => loc),
-    changes: lines.map((line) => (JSON.parse(line) as Change).change),
+    pages: [events, sessions, first, second, orders, offers],
+    records: [event, ticket, order, offer],
+    values: [event.venueAddress?.city, offer.type === 'TICKET' && offer.inventory[0]?.availableStock],
+    refused: refused.error?.errors?.[0]?.loc,
+    changes: lines.map((line) => (JSON.parse(line) as foyer.ChangeLine).change),
   }),
 );

@@ -1,51 +1,34 @@
 import createClient from 'openapi-fetch';
 import type { components, paths } from './schema.js';
+import { filters, given, path, read, snapshotOf } from './shared.js';
 
-const { url, key, eventIds, from, until } = JSON.parse(process.argv[2] ?? '') as {
-  url: string;
-  key: string;
-  eventIds: string[];
-  from: string;
-  until: string;
-};
-const client = createClient<paths>({ baseUrl: url, headers: { Authorization: `Bearer ${key}` } });
+const client = createClient<paths>({ baseUrl: given.url, headers: { Authorization: `Bearer ${given.key}` } });
+const header = { 'Service-API-Version': 'preview' };
+const query = { perPage: 100 };
 
-const filters = { eventIds, 'updatedAt.gte': from, 'updatedAt.lte': until, perPage: 3 };
-const first = await client.GET('/v1/tickets', { params: { query: filters } });
-if (first.error) throw new Error(first.error.detail);
-const snapshot = new URL(first.data?.nextPage ?? '').searchParams.get('snapshot') ?? '';
-const second = await client.GET('/v1/tickets', { params: { query: { ...filters, page: 2, snapshot } } });
-const tickets = [...(first.data?.items ?? []), ...(second.data?.items ?? [])].map((ticket) => [
-  ticket.ticketId,
-  ticket.finalPaidPrice,
-]);
-
-const offers: unknown[] = [];
-for (const type of ['TICKET', 'PRODUCT', 'BUNDLE'] as const) {
-  const { data } = await client.GET('/v1/catalog/offers', {
-    params: { query: { type, perPage: 1 }, header: { 'Service-API-Version': 'preview' } },
-  });
-  for (const offer of data?.items ?? []) {
-    if (offer.type === 'TICKET') offers.push(offer.inventory.map(({ availableStock }) => availableStock));
-    else if (offer.type === 'PRODUCT') offers.push(offer.inventory.map(({ weightInGrams }) => weightInGrams));
-    else offers.push(offer.contains.map(({ offerId }) => offerId));
-  }
-}
-
-const refused = await client.GET('/v1/tickets', { params: { query: { page: 0 } } });
-const violations = refused.error && 'errors' in refused.error ? refused.error.errors : [];
-
-const changes = await client.GET('/v1/changes', {
-  params: { query: { collections: ['offers'] }, header: { 'Service-API-Version': 'preview' } },
-  parseAs: 'text',
-});
-const lines = (changes.data ?? '').trimEnd().split('\n');
+const first = await read(client.GET('/v1/tickets', { params: { query: filters } }));
+const next = { ...filters, page: 2, snapshot: snapshotOf(first.nextPage) };
+const second = await read(client.GET('/v1/tickets', { params: { query: next } }));
+const events = await read(client.GET('/v1/events', { params: { query } }));
+const sessions = await read(client.GET('/v1/events/{event_id}/sessions', { params: { path } }));
+const orders = await read(client.GET('/v1/orders', { params: { query } }));
+const offers = await read(client.GET('/v1/catalog/offers', { params: { query, header } }));
+const event = await read(client.GET('/v1/events/{event_id}', { params: { path } }));
+const ticket = await read(client.GET('/v1/tickets/{ticket_id}', { params: { path } }));
+const order = await read(client.GET('/v1/orders/{order_id}', { params: { path } }));
+const offer = await read(client.GET('/v1/catalog/offers/{offerId}', { params: { path, header } }));
+const refused = await client.GET('/v1/tickets', { params: { query: { 'updatedAt.gte': 'never' } } });
+const changes = await read(
+  client.GET('/v1/changes', { params: { query: { collections: ['offers'] }, header }, parseAs: 'text' }),
+);
+const lines = changes.trimEnd().split('\n');
 
 console.log(
   JSON.stringify({
-    tickets,
-    offers,
-    refused: violations.map(({ loc }) => loc),
-    changes: lines.map((line) => (JSON.parse(line) as components['schemas']['Change']).change),
+    pages: [events, sessions, first, second, orders, offers],
+    records: [event, ticket, order, offer],
+    values: [event.venueAddress?.city, offer.type === 'TICKET' && offer.inventory[0]?.availableStock],
+    refused: refused.error?.errors?.[0]?.loc,
+    changes: lines.map((line) => (JSON.parse(line) as components['schemas']['ChangeLine']).change),
   }),
 );

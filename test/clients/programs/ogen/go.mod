@@ -1,0 +1,3 @@
+module example.org/foyer-client
+
+go 1.25.0
