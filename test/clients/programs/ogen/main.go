@@ -42,7 +42,7 @@ func main() {
 	oneOffer := api.GetOfferParams{OfferId: given.OfferID, ServiceAPIVersion: "preview"}
 	offer := read[*api.OfferHeaders](client.GetOffer(ctx, oneOffer)).Response
 	filters.UpdatedAtGte = api.NewOptString("never")
-	refused := read[*api.InvalidQueryHeaders](client.ListTickets(ctx, filters)).Response
+	refused := read[*api.InvalidRequestHeaders](client.ListTickets(ctx, filters)).Response
 	collections := []api.ReadChangesCollectionsItem{"offers"}
 	ofOffers := api.ReadChangesParams{ServiceAPIVersion: "preview", Collections: collections}
 	changes, err := io.ReadAll(read[*api.ReadChangesOKHeaders](client.ReadChanges(ctx, ofOffers)).Response)
