@@ -47,7 +47,7 @@ async function publish(file: string, options: PublishChoices): Promise<void> {
   using interruption = new Interruption('nothing was published');
   using progress = new Progress();
   try {
-    const { path, manifest, isDescendant } = await publishSnapshot({
+    const { path, manifest, isDescendant, isCompared, isUnreadable } = await publishSnapshot({
       file,
       folder: snapshotFolder(),
       name: publishedName(file, options.as),
@@ -68,11 +68,20 @@ async function publish(file: string, options: PublishChoices): Promise<void> {
       file: path,
       snapshotId,
       producedAt,
-      more: { permits, organizations: organizations.length, isDescendant, seconds: milliseconds / 1000 },
+      more: {
+        permits,
+        organizations: organizations.length,
+        isDescendant,
+        isCompared,
+        seconds: milliseconds / 1000,
+      },
       line: `published in ${timeSpan(milliseconds)}`,
       shown: {
         organizations: count(organizations.length),
         ...(permits.length > 0 && { permits: permits.join(', ') }),
+        ...(!isCompared && {
+          compared: `with nothing, since ${path} was ${isUnreadable ? 'unreadable' : 'absent'}`,
+        }),
       },
     });
     if (!isDescendant && !options.json)

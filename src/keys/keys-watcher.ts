@@ -92,7 +92,8 @@ export class KeysWatcher {
       const reason = error instanceof Error ? error.message : String(error);
       if (reason === this.complaint) return;
       this.complaint = reason;
-      this.#log.error({ reason }, 'cannot use the keys file; the previous keys stay in force');
+      const consequence = this.#latest === undefined ? 'no key is valid' : 'the previous keys stay in force';
+      this.#log.error({ reason }, `cannot use the keys file; ${consequence}`);
     }
   }
 }

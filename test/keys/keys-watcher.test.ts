@@ -140,6 +140,12 @@ describe('The keys watcher', () => {
     }
   });
 
+  it('says that no key is valid while there was no valid file before', async () => {
+    writeFileSync(path, 'damaged');
+    await watcher.poll();
+    expect(logged()).to.deep.equal(['cannot use the keys file; no key is valid']);
+  });
+
   it('keeps the keys while the file is damaged or absent, reports each fault once, and reads the next valid file', async () => {
     const { organizationId, secret } = new KeysFile(path).create('org', '', NOW);
     const isValid = () => watcher.current?.check(organizationId, secret, NOW.getTime()).outcome === 'valid';

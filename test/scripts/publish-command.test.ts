@@ -32,6 +32,15 @@ describe('npm run snapshot -- publish', () => {
     });
   }
 
+  it('says so when it compares with nothing, because there is no file of the name or an unreadable one', async () => {
+    const comparedIn = async () =>
+      /\n {2}compared +(.*)\n/.exec(await command.outputOf('publish @good.sqlite', environment()))?.[1];
+    expect(await comparedIn()).to.equal(`with nothing, since ${published()} was absent`);
+    expect(await comparedIn()).to.equal(undefined);
+    writeFileSync(published(), 'damaged');
+    expect(await comparedIn()).to.equal(`with nothing, since ${published()} was unreadable`);
+  });
+
   it('publishes a snapshot that is ahead of the clock with --allow-future only', async () => {
     const producedAt = new Date('9999-01-01T00:00:00Z');
     await build(folder('import'), folder('future.sqlite'), { producedAt });

@@ -55,7 +55,7 @@ function refusal({ file, refusedAt, reason, detail, advice, nextTryAt }) {
     html`<p class="detail">${detail}</p>
       <p><strong>${advice}</strong></p>
       <p class="note">
-        Refused at ${formatDateTime(refusedAt)}. What was live stays live.
+        Refused at ${formatDateTime(refusedAt)}.
         ${nextTryAt === null ? nothing : `The next try is at ${formatDateTime(nextTryAt)}.`}
       </p>`,
   );

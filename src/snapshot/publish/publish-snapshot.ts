@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { constants, lstatSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { constants, existsSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { chmod, copyFile, rename } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
@@ -85,6 +85,7 @@ async function replaceFile(options: PublishOptions, path: string) {
   if (warning !== undefined) throw new NotPublished(`${file}: ${warning}, or permit it with --allow-future`);
   checkPublication({ ...declared, permits }, folder, name);
   const replaced = manifestOf(path);
+  const isUnreadable = replaced === undefined && existsSync(path);
   const copy = newHiddenCopy(folder, name);
   try {
     onCopy?.();
@@ -101,7 +102,8 @@ async function replaceFile(options: PublishOptions, path: string) {
     await rename(copy, path);
     // Whether the changes since the replaced snapshot are known, or there was none.
     const known = [manifest, ...manifest.ancestors].map(({ snapshotId }) => snapshotId);
-    return { manifest, isDescendant: replaced === undefined || known.includes(replaced.snapshotId) };
+    const isDescendant = replaced === undefined || known.includes(replaced.snapshotId);
+    return { manifest, isDescendant, isCompared: replaced !== undefined, isUnreadable };
   } catch (error) {
     rmSync(copy, { force: true });
     throw error;
