@@ -7,15 +7,16 @@
 #   --allow-shrink  publishes although an organization or half of a collection is missing
 # environment: FEED_DIR   folder of the feed's own files, by default data/feed
 #              FEED_NAME  name of the published snapshot, by default main
+#              FEED_KEEP  number of built snapshots to keep for a rollback, by default 3
 #              SNAPSHOT_DIR and others, as for `npm run snapshot`
 #
-# The exit status is 0 when the snapshot is published, 1 when it is not, 2 on wrong usage. A feed that is killed leaves
-# the published snapshot or a newer one, and the next feed makes up for it:
+# The exit status is 0 when the snapshot is published or feeds are paused, 1 when it is not, 2 on wrong usage. A feed that
+# is killed leaves the published snapshot or a newer one, and the next feed makes up for it:
 #
 #   state       source, transaction id and base of the last feed; replaced by one rename, after the publication
-#   a.sqlite    the base of the next feed, and the file that this feed builds: whichever `state` does not name
-#   b.sqlite
+#   built/      the latest snapshots, by the times of their exports; `state` names the base of the next feed
 #   export/     the lines of this feed
+#   paused      while an operator keeps this file, no feed publishes
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -36,13 +37,23 @@ done
 
 folder=${FEED_DIR:-data/feed}
 name=${FEED_NAME:-main}
-mkdir -p "$folder/export"
+keep=${FEED_KEEP:-3}
+[[ $keep =~ ^[1-9][0-9]*$ ]] || fail "FEED_KEEP must be a number of at least 1, not $keep" 2
+mkdir -p "$folder/export" "$folder/built"
 folder=$(realpath "$folder")
 example=$PWD/examples/postgresql
 
 # Children inherit the lock, so that the rest of a killed feed keeps it until they have ended.
 exec 9>"$folder/lock"
 flock --nonblock 9 || fail "$folder: another feed is running"
+
+# A rollback lasts until the operator ends the pause.
+pause() {
+  [[ -e $folder/paused ]] || return 0
+  echo "feed.sh: paused; remove $folder/paused to continue"
+  exit 0
+}
+pause
 
 snapshot() { npm run --silent snapshot -- "$@"; }
 sql() { psql --no-psqlrc --quiet "$@"; }
@@ -51,30 +62,31 @@ sql() { psql --no-psqlrc --quiet "$@"; }
 source='' since='' base=''
 if [[ -f $folder/state ]]; then
   read -r source since base <"$folder/state" || fail "$folder/state: is damaged; remove it to export everything"
-  [[ -f $folder/$base ]] || source='' base=''
+  [[ -f $folder/built/$base ]] || source='' base=''
 fi
 [[ -z $full ]] || source=''
 
-rm -rf "$folder"/export/* "$folder"/*.building-*
+rm -rf "$folder"/export/* "$folder"/built/*.building-*
 exported=$(cd "$folder/export" && sql -v source="$source" -v since="$since" -f "$example/export.sql") ||
   fail 'the export failed'
 read -r extent source since as_of <<<"$exported"
 
-output=a.sqlite
-[[ $base != a.sqlite ]] || output=b.sqlite
-build_options=(--input "$folder/export" --output "$folder/$output" --as-of "$as_of")
+output=${as_of//[:.]/-}.sqlite
+build_options=(--input "$folder/export" --output "$folder/built/$output" --as-of "$as_of")
 if [[ $extent == changes ]]; then
-  build_options+=(--base "$folder/$base")
+  build_options+=(--base "$folder/built/$base")
 elif [[ -n $base ]]; then
   # Finds the records that changed or are gone.
-  build_options+=(--previous "$folder/$base")
+  build_options+=(--previous "$folder/built/$base")
 fi
 snapshot build "${build_options[@]}" || fail "the build failed; $folder/export has its lines"
 
-snapshot publish "$folder/$output" --as "$name" "${publish_options[@]}" || fail 'the snapshot was not published'
+pause
+snapshot publish "$folder/built/$output" --as "$name" "${publish_options[@]}" || fail 'the snapshot was not published'
 
 # From here on, the next feed continues with this one.
 echo "$source $since $output" >"$folder/state.new"
 mv "$folder/state.new" "$folder/state"
+find "$folder/built" -name '*.sqlite' | sort | head -n "-$keep" | xargs -r rm
 sql -c "SELECT feed.trim('$since')" >/dev/null || fail 'the snapshot is published, but old changes were not trimmed'
 echo "feed.sh: $extent since transaction $since"

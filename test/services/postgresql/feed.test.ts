@@ -25,7 +25,7 @@ const KILLS = [
   ['before the export', 'before 1', ''],
   ['during the export', 'during 1', 'feed/export/tickets.ndjson'],
   ['before the build', 'before 2', ''],
-  ['during the build', 'during 2', 'feed/*.building-*/*'],
+  ['during the build', 'during 2', 'feed/built/*.building-*/*'],
   ['before the publication', 'before 3', ''],
   ['during the publication', 'during 3', 'snapshots/.*publishing-*'],
   ['before the change of the state', 'before 4', ''],

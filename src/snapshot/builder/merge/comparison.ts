@@ -105,7 +105,7 @@ export class Comparison {
     if (origin === 'import') this.replaced++;
     else {
       this.deleted++;
-      if (named !== undefined) this.requested++;
+      if (named === 'deletion') this.requested++;
       this.#writer.addDeletion(organization, layout.name, run.idAt(row));
     }
     return false;

@@ -77,7 +77,7 @@ export function rejectContradictions(
       `SELECT origin, line, event AS value, '' AS addition, ${mayHave(EVENTS)} AS is_consequence
        FROM (${allLines(SESSIONS)})
        WHERE event NOTNULL AND (organization, event) NOT IN
-         (SELECT organization, id FROM ids WHERE collection = 'events' AND origin <> 'deletion')`,
+         (SELECT organization, id FROM ids WHERE collection = 'events' AND origin NOT LIKE 'deletion%')`,
     );
   }
 

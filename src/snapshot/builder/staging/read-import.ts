@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CollectionName } from '../../../contract/operations.ts';
 import { byCollection, COLLECTIONS } from '../../format/layout.ts';
-import { choice, type Fields, id } from '../../../contract/field.ts';
+import { choice, type Fields, id, nullable } from '../../../contract/field.ts';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../../../contract/headers.ts';
 import { COLLECTION_NAMES } from '../../../contract/resources.ts';
 import { type JsonObject, textIn } from '../../format/json-values.ts';
@@ -17,7 +17,6 @@ import {
   compileCheck,
   compileNormalize,
   ORGANIZATION_FIELDS,
-  ORGANIZATION_ID,
 } from '../import/import-schema.ts';
 import { LineNotes } from '../import/line-notes.ts';
 import { type FieldProblem, quoted, UNIQUE } from '../import/problems.ts';
@@ -126,7 +125,9 @@ async function readCollections(
 }
 
 export const DELETION_FIELDS: Fields = {
-  organizationId: ORGANIZATION_ID,
+  organizationId: nullable(
+    id('Organization of the record. By default, each one without a line of the record.', 'org_1'),
+  ),
   collection: choice(COLLECTION_NAMES, 'Collection of the record.', 'tickets'),
   id: id('Id of the record.', 'tkt_1'),
 };
@@ -186,13 +187,18 @@ async function readDeletions(
   await readLines(folder, DELETIONS_FILE, rejections, (deletion) => {
     const problems = checkDeletion(deletion);
     if (problems.length > 0) return problems;
-    const organizationId = textIn(deletion['organizationId']);
-    const organization = organizations.get(organizationId);
-    if (organization === undefined) {
-      const reason = `must be in the base or in ${ORGANIZATIONS_FILE}.ndjson`;
-      return [{ field: 'organizationId', reason, found: quoted(organizationId) }];
+    const [collection, id] = [textIn(deletion['collection']), textIn(deletion['id'])];
+    const organizationId = deletion['organizationId'] ?? undefined;
+    if (organizationId === undefined) {
+      for (const each of organizations.values()) ids.addDeletion(collection, each, id, 'deletion anywhere');
+    } else {
+      const organization = organizations.get(textIn(organizationId));
+      if (organization === undefined) {
+        const reason = `must be in the base or in ${ORGANIZATIONS_FILE}.ndjson`;
+        return [{ field: 'organizationId', reason, found: quoted(organizationId) }];
+      }
+      ids.addDeletion(collection, organization, id);
     }
-    ids.addDeletion(textIn(deletion['collection']), organization, textIn(deletion['id']));
     valid++;
     return [];
   });

@@ -5,8 +5,9 @@ import { idOf, type Origin, sortKey } from './staging-file.ts';
 /** Bits of the filter: 8 MB. With 1,000,000 ids, one in 67 others passes it. */
 const FILTER_BITS = 26;
 
-/** What a build has for an id: a line, a deletion, or a record of the base that stays. */
-type Named = Origin | 'deletion';
+/** What a build has for an id: a line, a deletion, of any organization or of this one, or a record of the base that stays. */
+type Named = Origin | Deleted;
+type Deleted = 'deletion' | 'deletion anywhere';
 
 /**
  * The ids that a build names, with their origin. An imported record takes the place of a deletion, and each of both that
@@ -38,8 +39,8 @@ export class StagedIds {
     this.#select.pluck();
   }
 
-  addDeletion(collection: string, organization: number, id: string): void {
-    this.#insert.run(collection, organization, sortKey(id), 'deletion', null, null);
+  addDeletion(collection: string, organization: number, id: string, origin: Deleted = 'deletion'): void {
+    this.#insert.run(collection, organization, sortKey(id), origin, null, null);
   }
 
   /** Adds the id of a record of the base unless the import names it. Returns whether it was added. */
@@ -57,7 +58,7 @@ export class StagedIds {
       INSERT INTO ids SELECT ?, organization, id, origin, line, instant FROM (${lines}) WHERE TRUE
       ORDER BY organization, id, origin = 'bad', line
       ON CONFLICT DO UPDATE SET origin = excluded.origin, line = excluded.line, instant = excluded.instant
-      WHERE origin = 'deletion' AND excluded.origin <> 'bad'`);
+      WHERE origin LIKE 'deletion%' AND excluded.origin <> 'bad'`);
     return insert.run(collection).changes;
   }
 
