@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { DEFAULT_SAMPLE, writeSample } from '../../../scripts/sample/write-sample.ts';
-import { INHERITED, ROOT } from '../../support/command.ts';
+import { Command, type Ended, INHERITED, ROOT } from '../../support/command.ts';
 import type { InFolder } from '../../support/temporary-folder.ts';
 
 const PROGRAMS = '/usr/lib/postgresql/15/bin';
@@ -50,6 +50,12 @@ export class DatabaseServer {
     const words = ['--no-psqlrc', '--quiet', '-v', 'ON_ERROR_STOP=1', ...args];
     const options = { cwd, env: { ...INHERITED, ...this.environment }, maxBuffer: Infinity };
     return (await promisify(execFile)('psql', words, options)).stdout;
+  }
+
+  /** Runs a program of the example. */
+  run(program: string, args: readonly string[] = [], environment = {}): Promise<Ended> {
+    const command = [join(EXAMPLE, program), ...args];
+    return new Command('', [], { ...this.environment, ...environment }, { command }).ended;
   }
 
   /** Returns the values of a query of one row, which psql separates by `|`. */
