@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { Random } from '../../../scripts/sample/random.ts';
 import { readHistory } from '../../../scripts/snapshot/inspect.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
-import { type Ended, INHERITED } from '../../support/command.ts';
+import { Command, type Ended, INHERITED } from '../../support/command.ts';
 import { needs } from '../../support/components.ts';
 import { byDepth } from '../../support/depth.ts';
 import { build, digestsOf } from '../../support/import-folder.ts';
@@ -41,6 +41,7 @@ describe('A feed from PostgreSQL', () => {
   let server: DatabaseServer;
   let writers: Writers;
   const published = () => inFolder('snapshots/main.sqlite');
+  const builtFiles = () => readdirSync(inFolder('feed/built')).sort();
 
   before(async () => {
     server = new DatabaseServer(inFolder);
@@ -139,6 +140,41 @@ describe('A feed from PostgreSQL', () => {
     expect(await completeFeed('--full')).to.match(/everything since transaction \d+$/m);
     await expectSnapshotToEqualDatabase();
     expect(readHistory(published()).deleted).to.equal(1);
+  });
+
+  it('publishes nothing while paused, so that a rollback stays, and continues afterwards', async () => {
+    const [earlier] = builtFiles();
+    writeFileSync(inFolder('feed/paused'), '');
+    const rollback = [
+      'publish',
+      inFolder(`feed/built/${earlier}`),
+      '--as',
+      'main',
+      '--rollback',
+      '--allow-shrink',
+    ];
+    const environment = { SNAPSHOT_DIR: inFolder('snapshots') };
+    const { code, stderr } = await new Command('scripts/snapshot.ts', rollback, environment).ended;
+    expect(code, stderr).to.equal(0);
+    await writers.writeDuring(() => writers.commitMore(3));
+    expect(await completeFeed()).to.equal(`feed.sh: paused; remove ${inFolder('feed/paused')} to continue\n`);
+    const [live, restored] = [published(), inFolder(`feed/built/${earlier}`)].map((file) =>
+      readSnapshot(file),
+    );
+    expect(live.snapshotId).to.equal(restored.snapshotId);
+
+    rmSync(inFolder('feed/paused'));
+    expect(await completeFeed()).to.match(/changes since transaction \d+$/m);
+    await expectSnapshotToEqualDatabase();
+  });
+
+  it('keeps the latest FEED_KEEP snapshots', async () => {
+    const latest = builtFiles().slice(-1);
+    expect(builtFiles()).to.have.length(3);
+    expect(await feed({ FEED_KEEP: '2' })).to.include({ code: 0 });
+    expect(builtFiles()).to.have.length(2).and.include.members(latest);
+    expect(readFileSync(inFolder('feed/state'), 'utf8')).to.include(` ${builtFiles()[1]}\n`);
+    expect(await feed({ FEED_KEEP: '0' })).to.include({ code: 2 });
   });
 
   it('refuses another feed at the same time, a database that does not respond, and unknown options', async () => {

@@ -13,11 +13,7 @@ import {
   ORGANIZATIONS_FILE,
   readBlocks,
 } from '../import/import-files.ts';
-import {
-  compileCheck,
-  compileNormalize,
-  ORGANIZATION_FIELDS,
-} from '../import/import-schema.ts';
+import { compileCheck, compileNormalize, ORGANIZATION_FIELDS } from '../import/import-schema.ts';
 import { LineNotes } from '../import/line-notes.ts';
 import { type FieldProblem, quoted, UNIQUE } from '../import/problems.ts';
 import type { BadOrganizations } from '../import/record-reader.ts';
