@@ -10,8 +10,8 @@
 #              FEED_KEEP  number of built snapshots to keep for a rollback, by default 3
 #              SNAPSHOT_DIR and others, as for `npm run snapshot`
 #
-# The exit status is 0 when the snapshot is published or feeds are paused, 1 when it is not, 2 on wrong usage. A feed that
-# is killed leaves the published snapshot or a newer one, and the next feed makes up for it:
+# The exit status is 0 when the snapshot is published or feeds are paused, 1 when it is not, 2 on wrong usage. A feed
+# that is killed leaves the published snapshot or a newer one, and the next feed makes up for it:
 #
 #   state       source, transaction id and base of the last feed; replaced by one rename, after the publication
 #   built/      the latest snapshots, by the times of their exports; `state` names the base of the next feed

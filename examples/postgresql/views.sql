@@ -10,12 +10,12 @@ DROP SCHEMA IF EXISTS feed CASCADE;
 CREATE SCHEMA feed;
 
 CREATE VIEW feed.organizations AS
-SELECT id AS organization_id, id, jsonb_build_object('organizationId', id, 'name', name)::text AS line
+SELECT id, jsonb_build_object('organizationId', id, 'name', name)::text AS line
 FROM organizations;
 
 -- A snapshot has no event without a session: an event appears with its first session and goes with its last one.
 CREATE VIEW feed.events AS
-SELECT event.organization_id, event.id, jsonb_build_object(
+SELECT event.id, jsonb_build_object(
   'organizationId', event.organization_id,
   'id', event.id,
   'createdAt', event.created_at,
@@ -48,7 +48,7 @@ CREATE FUNCTION feed.local_time(instant timestamptz, zone text) RETURNS text LAN
 $$;
 
 CREATE VIEW feed.sessions AS
-SELECT session.organization_id, session.id, jsonb_build_object(
+SELECT session.id, jsonb_build_object(
   'organizationId', session.organization_id,
   'eventId', session.event_id,
   'id', session.id,
@@ -59,7 +59,7 @@ FROM event_sessions AS session
 JOIN events AS event ON event.id = session.event_id;
 
 CREATE VIEW feed.tickets AS
-SELECT ticket.organization_id, ticket.id, jsonb_build_object(
+SELECT ticket.id, jsonb_build_object(
   'organizationId', ticket.organization_id,
   'ticketId', ticket.id,
   'eventId', session.event_id,
@@ -129,7 +129,7 @@ CREATE FUNCTION feed.address(of_order text, of_role text) RETURNS jsonb LANGUAGE
 $$;
 
 CREATE VIEW feed.orders AS
-SELECT orders.organization_id, orders.id, jsonb_build_object(
+SELECT orders.id, jsonb_build_object(
   'organizationId', orders.organization_id,
   'orderId', orders.id,
   'orderNumber', orders.number,
@@ -223,7 +223,7 @@ CROSS JOIN LATERAL (
 ) AS add_ons;
 
 CREATE VIEW feed.offers AS
-SELECT offer.organization_id, offer.id, (jsonb_build_object(
+SELECT offer.id, (jsonb_build_object(
   'organizationId', offer.organization_id,
   'offerId', offer.id,
   'type', offer.type,

@@ -42,6 +42,15 @@ describe('The views and triggers of the PostgreSQL example', () => {
     expect(Number(showing), stdout).to.be.above(180);
   });
 
+  it('find the records of rows that were noted without their organization', async () => {
+    const [orders, found] = await server.valuesOf(`
+      BEGIN;
+      INSERT INTO feed.changes (kind, id) SELECT 'customers', customer_id FROM orders;
+      SELECT count(*), (SELECT count(*) FROM feed.changed_orders(pg_current_xact_id())) FROM orders;
+      ROLLBACK`);
+    expect(found).to.equal(orders);
+  });
+
   it('export everything when the changes are not known', async () => {
     const [source, since, next] = await server.valuesOf(
       'SELECT feed.source(), xid, pg_snapshot_xmin(pg_current_snapshot()) FROM feed.complete_from',
