@@ -27,10 +27,11 @@ describe('The PostgreSQL example, adapted to another schema', () => {
   });
 
   /** Creates the views and triggers, without a text of `watched.sql`. */
-  async function prepare(without = ''): Promise<void> {
+  async function prepare(without: string | RegExp = ''): Promise<void> {
     const watched = readFileSync(join(ADAPTED, 'watched.sql'), 'utf8');
-    expect(watched).to.include(without);
-    writeFileSync(inFolder('watched.sql'), watched.replace(without, ''));
+    const adapted = watched.replace(without, '');
+    if (without !== '') expect(adapted).to.not.equal(watched);
+    writeFileSync(inFolder('watched.sql'), adapted);
     await server.psql(['-f', join(ADAPTED, 'views.sql')]);
     await server.psql(['-v', `watched=${inFolder('watched.sql')}`, '-f', join(EXAMPLE, 'changes.sql')]);
   }
@@ -38,36 +39,22 @@ describe('The PostgreSQL example, adapted to another schema', () => {
   describe('publishes the database', () => {
     before(() => prepare());
 
-    for (const [change, statements, extent] of [
-      ['as it is at first', 'SELECT', 'everything'],
-      ['after a ticket is deleted', `DELETE FROM box.tickets WHERE ("order", number) = (1, 2)`, 'changes'],
-      [
-        'after an order is deleted with its tickets',
-        `DELETE FROM box.tickets WHERE "order" = 2; DELETE FROM box.orders WHERE id = 2`,
-        'changes',
-      ],
-      [
-        'after an event moves to another organization with its tickets and orders',
-        `UPDATE box.shows SET company = 3 - company WHERE title = 'Show 1'`,
-        'changes',
-      ],
-      [
-        'after the change of an enum',
-        `UPDATE box.shows SET state = 'over' WHERE title = 'Show 2'`,
-        'changes',
-      ],
-      [
-        'after all sessions of an event are deleted',
-        `DELETE FROM box.dates WHERE show = (SELECT id FROM box.shows WHERE title = 'Show 3')`,
-        'changes',
-      ],
-    ] as const) {
+    const show = (number: number) => `(SELECT id FROM box.shows WHERE title = 'Show ${number}')`;
+    for (const [change, statements] of Object.entries({
+      'as it is at first': '',
+      'after a ticket is deleted': 'DELETE FROM box.tickets WHERE ("order", number) = (1, 2)',
+      'after an order is deleted with its tickets':
+        'DELETE FROM box.tickets WHERE "order" = 2; DELETE FROM box.orders WHERE id = 2',
+      'after an event moves to another organization with its tickets and orders': `UPDATE box.shows SET company = 3 - company WHERE id = ${show(1)}`,
+      'after the change of an enum': `UPDATE box.shows SET state = 'over' WHERE id = ${show(2)}`,
+      'after all sessions of an event are deleted': `DELETE FROM box.dates WHERE show = ${show(3)}`,
+    })) {
       it(change, async () => {
         await server.psql(['-c', statements]);
         const folders = { FEED_DIR: inFolder('feed'), SNAPSHOT_DIR: inFolder('snapshots') };
         const { code, stdout, stderr } = await server.run('feed.sh', [], folders);
         expect(code, stderr).to.equal(0);
-        expect(stdout).to.match(new RegExp(`^feed\\.sh: ${extent} since`, 'm'));
+        expect(stdout).to.include(`feed.sh: ${statements === '' ? 'everything' : 'changes'} since`);
         await exportLines(server, inFolder('expected'));
         await build(inFolder('expected'), inFolder('expected.sqlite'));
         const [published, expected] = ['snapshots/main.sqlite', 'expected.sqlite'].map((file) =>
@@ -99,21 +86,15 @@ describe('The PostgreSQL example, adapted to another schema', () => {
     });
 
     for (const [what, without, found] of [
-      ['a trigger', `('box.dates', 'events', 'show'),`, 'rows of box.dates ('],
-      ['a trigger', `('box.shows', 'events', 'id'),`, 'box.shows.company ('],
-      [
-        'a join',
-        `UNION
-  SELECT orders.id::text FROM feed.noted(since, 'buyers') AS buyer JOIN box.orders ON orders.buyer = buyer.id::bigint
-`,
-        'box.buyers.email (',
-      ],
+      ['a trigger', `('box.dates', 'events', 'show'),`, 'rows of box.dates'],
+      ['a table', `('box.tickets', 'tickets', 'order-number'),`, 'rows of box.tickets'],
+      ['a join', /UNION.*\n.*'buyers'.*/, 'box.buyers.email'],
     ] as const) {
-      it(`unless ${what} is missing, ${found}`, async () => {
+      it(`unless ${what} is missing`, async () => {
         await prepare(without);
         const { code, stdout } = await server.run('check.sh');
         expect(code).to.equal(1);
-        expect(stdout).to.include(`not noticed: ${found}`);
+        expect(stdout).to.include(`not noticed: ${found} (`);
       });
     }
 

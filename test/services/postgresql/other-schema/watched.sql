@@ -4,8 +4,8 @@ INSERT INTO watched (table_name, kind, id_columns) VALUES
   ('box.dates', 'sessions', 'show-number'),
   ('box.dates', 'events', 'show'),
   ('box.buyers', 'buyers', 'id'),
-  ('box.orders', 'orders', 'id'),
-  ('box.tickets', 'tickets', 'order-number');
+  ('box.tickets', 'tickets', 'order-number'),
+  ('box.orders', 'orders', 'id');
 
 CREATE FUNCTION feed.changed_organizations(since xid8) RETURNS TABLE (id text) LANGUAGE sql STABLE AS $$
   SELECT id FROM feed.noted(since, 'organizations')
