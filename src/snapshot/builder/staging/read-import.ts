@@ -186,7 +186,7 @@ async function readDeletions(
     const [collection, id] = [textIn(deletion['collection']), textIn(deletion['id'])];
     const organizationId = deletion['organizationId'] ?? undefined;
     if (organizationId === undefined) {
-      for (const each of organizations.values()) ids.addDeletion(collection, each, id, 'deletion anywhere');
+      ids.addDeletion(collection, undefined, id);
     } else {
       const organization = organizations.get(textIn(organizationId));
       if (organization === undefined) {

@@ -5,9 +5,11 @@ import { idOf, type Origin, sortKey } from './staging-file.ts';
 /** Bits of the filter: 8 MB. With 1,000,000 ids, one in 67 others passes it. */
 const FILTER_BITS = 26;
 
-/** What a build has for an id: a line, a deletion, of any organization or of this one, or a record of the base that stays. */
-type Named = Origin | Deleted;
-type Deleted = 'deletion' | 'deletion anywhere';
+/** What a build has for an id: a line, a deletion, from this organization or from any, or a record of the base that stays. */
+type Named = Origin | 'deletion' | 'deletion anywhere';
+
+/** In place of the organization of a deletion that names none. It sorts before all others. */
+const ANYWHERE = -1;
 
 /**
  * The ids that a build names, with their origin. An imported record takes the place of a deletion, and each of both that
@@ -34,17 +36,21 @@ export class StagedIds {
     this.#database = database;
     this.#insert = database.prepare('INSERT OR IGNORE INTO ids VALUES (?, ?, ?, ?, ?, ?)');
     this.#select = database.prepare(
-      'SELECT origin FROM ids WHERE collection = ? AND organization = ? AND id = ?',
+      `SELECT origin FROM ids WHERE collection = ? AND organization IN (?, ${ANYWHERE}) AND id = ?
+       ORDER BY organization DESC LIMIT 1`,
     );
     this.#select.pluck();
   }
 
-  addDeletion(collection: string, organization: number, id: string, origin: Deleted = 'deletion'): void {
-    this.#insert.run(collection, organization, sortKey(id), origin, null, null);
+  /** @param organization undefined for each one without a line of the record */
+  addDeletion(collection: string, organization: number | undefined, id: string): void {
+    const origin = organization === undefined ? 'deletion anywhere' : 'deletion';
+    this.#insert.run(collection, organization ?? ANYWHERE, sortKey(id), origin, null, null);
   }
 
   /** Adds the id of a record of the base unless the import names it. Returns whether it was added. */
   addOfBase(collection: string, organization: number, id: string, line: number, instant: bigint): boolean {
+    if (this.get(collection, organization, id) !== undefined) return false;
     return this.#insert.run(collection, organization, sortKey(id), 'base', line, instant).changes === 1;
   }
 
@@ -58,7 +64,7 @@ export class StagedIds {
       INSERT INTO ids SELECT ?, organization, id, origin, line, instant FROM (${lines}) WHERE TRUE
       ORDER BY organization, id, origin = 'bad', line
       ON CONFLICT DO UPDATE SET origin = excluded.origin, line = excluded.line, instant = excluded.instant
-      WHERE origin LIKE 'deletion%' AND excluded.origin <> 'bad'`);
+      WHERE origin = 'deletion' AND excluded.origin <> 'bad'`);
     return insert.run(collection).changes;
   }
 
