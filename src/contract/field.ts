@@ -34,8 +34,8 @@ export interface Field {
   readonly required?: boolean;
   /** The part of Foyer that computes the field; undefined for an imported one. */
   readonly derived?: 'builder' | 'response';
-  /** A rule for plausible values. A value that breaks it is accepted, and reported as a warning. */
-  readonly expectation?: Expectation;
+  /** Rules for plausible values. A value that breaks one is accepted, and reported as a warning. */
+  readonly expectations?: readonly Expectation[];
 }
 
 /** Collections to whose records other records refer by id, within an organization, and the pricings of offers. */
@@ -48,8 +48,10 @@ export type Expectation =
   | { readonly kind: 'identifies' }
   | { readonly kind: 'currencyCode' }
   | { readonly kind: 'notNegative' }
-  /** For each text of a list. */
+  /** For the text, or each one of a list: a comma separates the values of a filter. */
   | { readonly kind: 'noComma' }
+  | { readonly kind: 'trimmed' }
+  | { readonly kind: 'noSpace' }
   /** Within the organization. */
   | { readonly kind: 'unique' };
 
@@ -142,7 +144,12 @@ export function derived(by: 'builder' | 'response', imported: Field): Field {
 }
 
 export function expecting(expectation: Expectation, accepted: Field): Field {
-  return { ...accepted, expectation };
+  return { ...accepted, expectations: [...(accepted.expectations ?? []), expectation] };
+}
+
+/** Declares a text of which a filter takes a list. */
+export function listed(accepted: Field): Field {
+  return expecting({ kind: 'trimmed' }, expecting({ kind: 'noComma' }, accepted));
 }
 
 /** Declares that the values of a field should be ids of records of the same organization. */

@@ -7,6 +7,7 @@ import {
   type Fields,
   id,
   integer,
+  listed,
   naming,
   neverNull,
   nullable,
@@ -40,7 +41,7 @@ export const EVENT_SESSION: Resource = {
   id: 'id',
   variants: {
     '': neverNull({
-      id: id('Session identifier.', 'ses_301'),
+      id: listed(id('Session identifier.', 'ses_301')),
       startAt: offsetTimestamp('Start, with an offset.', '2027-03-14T20:00:00+01:00'),
       durationMinutes: integer('Duration in minutes.', 110),
     }),
@@ -53,7 +54,7 @@ export const EVENT: Resource = {
   id: 'id',
   variants: {
     '': neverNull({
-      id: id('Event identifier.', 'evt_42'),
+      id: listed(id('Event identifier.', 'evt_42')),
       createdAt: utcTimestamp('Creation time in UTC.', '2026-09-01T08:00:00Z'),
       updatedAt: utcTimestamp('Time of the last update in UTC.', '2026-10-12T14:30:00Z'),
       title: text('Title.', 'Le Misanthrope'),
@@ -71,7 +72,6 @@ export const EVENT: Resource = {
       ),
       eventTimezone: timeZone('Time zone identifier of the IANA database.', 'Europe/Paris'),
       currency,
-      // A comma separates the values of the filter.
       tags: expecting({ kind: 'noComma' }, texts('Tags, as written.', ['Théâtre', 'Classique'])),
       sessionCount: derived('builder', integer('Number of sessions.', 2)),
       firstSessionStartAt: derived(
@@ -125,7 +125,7 @@ export const TICKET: Resource = {
       }),
       qrCode: expecting(
         { kind: 'unique' },
-        id('Value of the QR code, which the `qrCodes` filter matches.', 'Q7F2-K9D1-44XA'),
+        listed(id('Value of the QR code, which the `qrCodes` filter matches.', 'Q7F2-K9D1-44XA')),
       ),
       issuanceChannel: text('Code of the issuance channel.', 'WEB'),
       salesChannelName: text('Name of the sales channel.', 'Site officiel'),
@@ -176,14 +176,17 @@ export const ORDER: Resource = {
   id: 'orderId',
   variants: {
     '': {
-      orderId: id('Order identifier.', 'ord_5120'),
+      orderId: listed(id('Order identifier.', 'ord_5120')),
       orderNumber: text('Number shown to the customer.', 'A-5120'),
       salesChannelId: text('Identifier of the sales channel.', 'sch_1'),
       salesChannelName: text('Name of the sales channel.', 'Site officiel'),
       status: choice(ORDER_STATUSES, 'Status.', 'FULFILLED'),
       customer: object('Customer', 'Customer.', {
         customerId: required(text('Customer identifier.', 'cus_88')),
-        email: required(text('E-mail address, which the `email` filter matches.', 'zoe.lefevre@example.org')),
+        email: expecting(
+          { kind: 'noSpace' },
+          required(text('E-mail address, which the `email` filter matches.', 'zoe.lefevre@example.org')),
+        ),
         firstName: text('First name.', 'Zoé'),
         lastName: text('Last name.', 'Lefèvre'),
       }),

@@ -53,6 +53,26 @@ describe('The review of records', () => {
       'events: tags has a comma, so that no filter finds it: 1 record, first: evt ("rhythm, blues") of org',
     ],
     [
+      'reports ids, QR codes and e-mails that filters do not find',
+      {
+        events: [...events, event('e,1')],
+        sessions: [...sessions, session('ses_1 ', 'e,1'), session('a b', 'evt')],
+        orders: [
+          ...orders,
+          order('\u00a0ord', { customer: { customerId: 'c', email: 'zoe @example.org' } }),
+          order('o,2'),
+        ],
+        tickets: [ticket('a', { qrCode: 'Q,1 ' }), ticket('b', { qrCode: '\tQ2' }), ticket('c, ')],
+      },
+      'events: id has a comma, so that no filter finds it: 1 record, first: e,1 ("e,1") of org',
+      'sessions: id has white space around it, without which no filter finds it: 1 record, first: ses_1  ("ses_1 ") of org',
+      'tickets: qrCode has a comma, so that no filter finds it: 2 records, first: a ("Q,1 ") of org',
+      'tickets: qrCode has white space around it, without which no filter finds it: 3 records, first: a ("Q,1 ") of org',
+      'orders: orderId has a comma, so that no filter finds it: 1 record, first: o,2 ("o,2") of org',
+      'orders: orderId has white space around it, without which no filter finds it: 1 record, first: \u00a0ord ("\u00a0ord") of org',
+      'orders: customer.email has white space, so that no filter finds it: 1 record, first: \u00a0ord ("zoe @example.org") of org',
+    ],
+    [
       'counts the records whose references name no record, with the first in list order',
       {
         tickets: [

@@ -17,7 +17,7 @@ import { asServed } from '../../../contract/timestamp.ts';
 import { type JsonObject, objectIn } from '../../format/json-values.ts';
 import { addCount, type LineNotes } from './line-notes.ts';
 import { type FieldProblem, quoted, similarName, withoutRepetition } from './problems.ts';
-import { remembered } from './rules.ts';
+import { remembered, type RulesByPath } from './rules.ts';
 
 /** The checks of import records and their stored form, derived from the declared fields. */
 
@@ -153,16 +153,16 @@ type Normalize = (value: Json | undefined, notes: LineNotes) => Json;
 export function compileNormalize(
   fields: Fields,
   importOnly: readonly string[] = [],
-  rules: ReadonlyMap<string, number> = new Map(),
+  rules: RulesByPath = new Map(),
   path = '',
 ): Normalize {
   const stored = Object.entries(fields).filter(([, field]) => !field.derived);
   const names = stored.map(([name]) => name);
   const normalizers = stored.map(([name, { shape }]) => {
-    const normalize = normalizeShape(shape, rules, path + name);
-    const rule = rules.get(path + name);
-    if (rule === undefined) return normalize;
-    return (value: Json | undefined, notes: LineNotes) => notes.mention(rule, normalize(value, notes));
+    const mentioning = (normalize: Normalize, rule: number): Normalize => {
+      return (value, notes) => notes.mention(rule, normalize(value, notes));
+    };
+    return (rules.get(path + name) ?? []).reduce(mentioning, normalizeShape(shape, rules, path + name));
   });
   const isOfOffer = 'offerId' in fields;
   const known = new Set([...names, ...importOnly]);
@@ -190,7 +190,7 @@ export function compileNormalize(
   };
 }
 
-function normalizeShape(shape: Shape, rules: ReadonlyMap<string, number>, path: string): Normalize {
+function normalizeShape(shape: Shape, rules: RulesByPath, path: string): Normalize {
   if (shape.kind === 'list') {
     const normalize = normalizeShape(shape.items, rules, path);
     return (value, notes) => (Array.isArray(value) ? value.map((item: Json) => normalize(item, notes)) : []);

@@ -30,23 +30,28 @@ export interface Rule {
 /** All rules. A rule has the same number in all threads. */
 export const RULES: readonly Rule[] = COLLECTIONS.flatMap(({ name: collection, resource }) => {
   const fields = new Map(Object.values(resource.variants).flatMap((variant) => [...fieldsIn(variant)]));
-  return [...fields].flatMap(([field, { expectation: expected }]) =>
-    expected === undefined ? [] : [{ collection, field, expected }],
+  return [...fields].flatMap(([field, { expectations = [] }]) =>
+    expectations.map((expected) => ({ collection, field, expected })),
   );
 });
 
+export type RulesByPath = ReadonlyMap<string, readonly number[]>;
+
 /** Returns the numbers of the rules of a collection, by field path without brackets. */
-export function rulesOf(collection: CollectionName): ReadonlyMap<string, number> {
-  const numbers = RULES.map(({ field }, number) => [field.replaceAll('[]', ''), number] as const);
-  return new Map(numbers.filter(([, number]) => RULES[number].collection === collection));
+export function rulesOf(collection: CollectionName): RulesByPath {
+  const numbers = RULES.keys().filter((number) => RULES[number].collection === collection);
+  return Map.groupBy(numbers, (number) => RULES[number].field.replaceAll('[]', ''));
 }
+
+/** What no text of a field has, by rule. */
+const UNEXPECTED = { noComma: /,/, trimmed: /^\s|\s$/, noSpace: /\s/ };
 
 /** Returns whether a value breaks a rule, or may break one about ids. QR codes are compared by their column. */
 export function isSuspect({ expected: { kind } }: Rule, value: Json): boolean {
-  if (kind === 'unique') return false;
-  if (kind === 'noComma') return typeof value === 'string' && value.includes(',');
+  if (kind === 'names' || kind === 'identifies') return true;
   if (kind === 'notNegative') return typeof value === 'number' && value < 0;
-  return kind !== 'currencyCode' || typeof value !== 'string' || !isCurrencyCode(value);
+  if (kind === 'currencyCode') return typeof value !== 'string' || !isCurrencyCode(value);
+  return kind !== 'unique' && typeof value === 'string' && UNEXPECTED[kind].test(value);
 }
 
 /** Returns whether the values of a rule are ids of pricings, which are unique within an offer. */
@@ -72,6 +77,8 @@ const PROBLEMS = {
   currencyCode: 'is no currency code of ISO 4217',
   notNegative: 'is negative',
   noComma: 'has a comma, so that no filter finds it',
+  trimmed: 'has white space around it, without which no filter finds it',
+  noSpace: 'has white space, so that no filter finds it',
   unique: 'is that of an earlier record',
   identifies: '',
 };
