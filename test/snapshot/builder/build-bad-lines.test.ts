@@ -41,7 +41,7 @@ const IN_UTC = `${TIMESTAMP}, within the years 0000 to 9999 in UTC`;
 const TIME_ZONE = 'must be a region and city of the IANA time zone database, such as Europe/Paris';
 const IDENTIFIER = 'must be well-formed text that is not empty';
 const DOTS = 'must not be . or .., which no URL reaches';
-const NOT_UTF8 = 'must be UTF-8; a file compressed by gzip is named .ndjson.gz';
+const NOT_UTF8 = 'must be UTF-8';
 
 /** Makes a bad line for each bad value of a field. */
 const bad = (field: string, reason: string, ...values: unknown[]): BadLine[] =>

@@ -36,6 +36,12 @@ describe('The files of an import folder', () => {
       (bytes) => Buffer.concat(parts(bytes).map((part) => gzipSync(part))),
     ],
     [
+      'compressed, with zeros behind gzip members',
+      'ndjson.gz',
+      (bytes) =>
+        Buffer.concat(parts(bytes).flatMap((part) => [gzipSync(part), Buffer.alloc(300_000), gzipSync('')])),
+    ],
+    [
       'written on Windows: byte order mark, CRLF, blank lines, no newline at the end',
       'ndjson',
       (bytes) => `\ufeff${bytes.toString().trimEnd().replaceAll('\n', '\r\n\r\n \t\r\n')}`,
@@ -178,6 +184,26 @@ describe('The files of an import folder', () => {
     const cut = { organizations, 'tickets.ndjson.gz': gzipSync(toFile(tickets)).subarray(0, -20) };
     const error = await errorOf(UnreadableImport, cut, { skipInvalid: true });
     expect(error.message).to.match(/^tickets\.ndjson\.gz: unexpected end of file/);
+    const bytes = gzipSync(toFile(tickets));
+    for (const [name, content, message] of [
+      [
+        'tickets.ndjson',
+        bytes,
+        /^tickets\.ndjson: it is compressed by gzip: its name must end in \.ndjson\.gz$/,
+      ],
+      [
+        'tickets.ndjson.gz',
+        Buffer.concat([bytes, Buffer.alloc(9), bytes.subarray(1)]),
+        /: incorrect header check$/,
+      ],
+    ] as const) {
+      const { message: found } = await errorOf(
+        UnreadableImport,
+        { organizations, [name]: content },
+        { skipInvalid: true },
+      );
+      expect(found).to.match(message);
+    }
     mkdirSync(inFolder('folder/tickets.ndjson'), { recursive: true });
     const building = build(inFolder('folder'), inFolder('a.sqlite'));
     expect((await refusalOf(building, UnreadableImport)).message).to.match(/^tickets\.ndjson: EISDIR/);

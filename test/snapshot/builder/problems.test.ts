@@ -6,6 +6,9 @@ const OBJECT = 'must be a JSON object';
 const CSV = 'must be a JSON object: convert CSV to NDJSON, see docs/data.md';
 const WHOLE =
   "must be one whole JSON object: split an array with jq -c '.[]', join indented lines with jq -c .";
+const COPY = `${OBJECT}: COPY in text format doubles backslashes: export WITH (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02')`;
+const SEPARATOR = "must not begin with a record separator of RFC 7464: remove it with tr -d '\\036'";
+const MARK = String.raw`must not begin with a byte order mark: remove it with sed 's/^\xEF\xBB\xBF//'`;
 
 describe('A line that is not a JSON object', () => {
   for (const [line, reason, found] of [
@@ -24,6 +27,13 @@ describe('A line that is not a JSON object', () => {
     ['ticketId,orderId,listPrice', CSV, 'ticketId,orderId,listPrice'],
     ['"ticketId";"orderId"', CSV, '"ticketId";"orderId"'],
     ['tkt_1\tord_1', CSV, 'tkt_1\ufffdord_1'],
+    ['\u001e{"id":1}', SEPARATOR, '\ufffd{"id":1}'],
+    ['\ufeff{"id":1}', MARK, '{"id":1}'],
+    [
+      String.raw`{"title":"Le \\"Misanthrope\\""}`,
+      COPY,
+      "Expected ',' or '}' after property value at column 17",
+    ],
     ['{\0"\0i\0', 'must be UTF-8, not UTF-16', '{\ufffd"\ufffdi\ufffd'],
   ] as const) {
     it(`is explained: ${JSON.stringify(line)}`, () => {

@@ -186,6 +186,19 @@ describe('The review of records', () => {
       'orders.ndjson: the key "d" occurs twice in an object: 1 record, first: line 1',
       'orders.ndjson: the key "status" occurs twice in an object: 2 records, first: line 2',
     ],
+    [
+      'is preceded by warnings of line ends whose backslash is doubled',
+      {
+        orders: [
+          ...orders,
+          ...orderLines(
+            String.raw`{ORDER,"discountCode":"a\nb"}`,
+            String.raw`{ORDER,"discountCode":"a\\nb"}`,
+          ),
+        ],
+      },
+      String.raw`orders.ndjson: has \\n in place of \n; COPY in text format doubles backslashes: export WITH (FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02'): 1 record, first: line 3`,
+    ],
   ] satisfies [string, Import, ...string[]][]) {
     it(what, async () => {
       const { report, file } = await build({ ...sound, ...files }, { skipInvalid: true });

@@ -75,7 +75,9 @@ export function listImport(path: string) {
 const BLOCK_BYTES = 256 * 1024;
 const MAX_LINE_BYTES = 16 * MEGABYTE;
 const TOO_LONG = `must be at most ${MAX_LINE_BYTES} bytes long`;
-const NOT_UTF8 = 'must be UTF-8; a file compressed by gzip is named .ndjson.gz';
+const NOT_UTF8 = 'must be UTF-8';
+const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
+const GZIP = 'it is compressed by gzip: its name must end in .ndjson.gz';
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = '\ufeff';
 
@@ -92,21 +94,14 @@ export interface LineBlock {
 export async function* readBlocks(
   { path }: ImportFolder,
   file: string,
-  onBytes?: (bytes: number) => void,
+  onBytes?: OnBytes,
 ): AsyncGenerator<LineBlock> {
   /** The beginning of a line. */
   let rest: Buffer = Buffer.alloc(0);
   let firstLine = 1;
-  let bytesRead = 0;
   try {
-    const source = createReadStream(join(path, file), { highWaterMark: BLOCK_BYTES });
-    // The reader of the content gets the error of either stream.
-    const content: AsyncIterable<Buffer> = /\.gz$/i.test(file)
-      ? pipeline(source, createGunzip({ chunkSize: BLOCK_BYTES }), () => undefined)
-      : source;
-    for await (const chunk of content) {
-      onBytes?.(source.bytesRead - bytesRead);
-      ({ bytesRead } = source);
+    const content = /\.gz$/i.test(file) ? gunzipped : plain;
+    for await (const chunk of content(join(path, file), onBytes)) {
       const end = chunk.lastIndexOf(NEWLINE) + 1;
       if (end > 0) {
         const bytes = Buffer.concat([rest, chunk.subarray(0, end)]);
@@ -123,6 +118,45 @@ export async function* readBlocks(
     throw new UnreadableImport(file, error.message);
   }
   if (rest.length > 0) yield { bytes: rest, firstLine };
+}
+
+type OnBytes = (bytes: number) => void;
+
+async function* chunksOf(path: string, onBytes?: OnBytes, start = 0): AsyncGenerator<Buffer> {
+  const chunks: AsyncIterable<Buffer> = createReadStream(path, { start, highWaterMark: BLOCK_BYTES });
+  for await (const chunk of chunks) {
+    onBytes?.(chunk.length);
+    yield chunk;
+  }
+}
+
+async function* plain(path: string, onBytes?: OnBytes): AsyncGenerator<Buffer> {
+  let isFirst = true;
+  for await (const chunk of chunksOf(path, onBytes)) {
+    if (isFirst && chunk.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC)) throw new Error(GZIP);
+    isFirst = false;
+    yield chunk;
+  }
+}
+
+/** Decompresses all members of a gzip file. Node ends at zeros behind one, as if no other followed. */
+async function* gunzipped(path: string, onBytes?: OnBytes): AsyncGenerator<Buffer> {
+  for (let start: number | undefined = 0; start !== undefined;) {
+    const gunzip = createGunzip({ chunkSize: BLOCK_BYTES });
+    // The reader of the content gets the error of either stream.
+    yield* pipeline(chunksOf(path, onBytes, start), gunzip, () => undefined);
+    start = await findNonZero(path, start + gunzip.bytesWritten);
+  }
+}
+
+/** Returns the position of the first byte from a position on that is not zero. */
+async function findNonZero(path: string, from: number): Promise<number | undefined> {
+  for await (const chunk of chunksOf(path, undefined, from)) {
+    const at = chunk.findIndex((byte) => byte !== 0);
+    if (at >= 0) return from + at;
+    from += chunk.length;
+  }
+  return undefined;
 }
 
 /** A line with its number in the file: an object, or one with a problem. Undecodable lines have no text. */

@@ -1,6 +1,6 @@
 import type { Json } from '../../../contract/field.ts';
 import { textsIn } from '../../format/json-values.ts';
-import { addGroup, type FieldProblem, type ProblemGroup } from './problems.ts';
+import { addGroup, DOUBLED_NEWLINE, type FieldProblem, type ProblemGroup } from './problems.ts';
 import { isOfPricing, isSuspect, RULES } from './rules.ts';
 
 export function addCount(counts: Map<string, number>, field: string, count: number): void {
@@ -63,8 +63,9 @@ export class LineNotes {
     return value;
   }
 
-  /** Checks the keys of the line, a JSON object. */
-  checkKeys(text: string): void {
+  /** Checks the text of the line, a JSON object: its backslashes and its keys. */
+  checkText(text: string): void {
+    if (text.includes(String.raw`\\n`)) this.suspect(DOUBLED_NEWLINE);
     const isNext = this.line <= CHECKED_LINES || this.line % CHECKED_INTERVAL === 0 || this.#hasRepeatedKey;
     if (!isNext || text.length > MAX_CHECKED_LENGTH) return;
     const key = repeatedKey(text);

@@ -58,6 +58,14 @@ const OBJECT = 'must be a JSON object';
 const CSV = `${OBJECT}: convert CSV to NDJSON, see docs/data.md`;
 const WHOLE =
   "must be one whole JSON object: split an array with jq -c '.[]', join indented lines with jq -c .";
+const DOUBLED =
+  "COPY in text format doubles backslashes: export WITH (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02')";
+/** The problem of a line whose texts probably had line ends. */
+export const DOUBLED_NEWLINE = String.raw`has \\n in place of \n; ${DOUBLED}`;
+const BEGINNINGS: Readonly<Record<string, string>> = {
+  '\u001e': "must not begin with a record separator of RFC 7464: remove it with tr -d '\\036'",
+  '\ufeff': String.raw`must not begin with a byte order mark: remove it with sed 's/^\xEF\xBB\xBF//'`,
+};
 
 /** Parses a line, or explains why it is not a JSON object. */
 export function parseLine(line: string) {
@@ -74,11 +82,13 @@ function malformed(line: string, message = ''): FieldProblem {
   const text = line.trim();
   const problem = (reason: string, found = text) => ({ field: '', reason, found: shown(found) });
   if (text.includes('\0')) return problem(UTF_16);
+  if (line[0] in BEGINNINGS) return problem(BEGINNINGS[line[0]]);
   // An array, or a line of an indented object.
   if (/^([[\]}]|\{$)/.test(text) || /^\s+[^\s{]/.test(line)) return problem(WHOLE);
   if (!text.startsWith('{')) return problem(/[,;\t|]/.test(text) ? CSV : OBJECT);
   const fault = message.replace(' is not valid JSON', '');
-  return problem(OBJECT, fault.replace(/(?: in JSON)? at position .*(column \d+)\)$/, ' at $1'));
+  const reason = text.includes(String.raw`\\"`) ? `${OBJECT}: ${DOUBLED}` : OBJECT;
+  return problem(reason, fault.replace(/(?: in JSON)? at position .*(column \d+)\)$/, ' at $1'));
 }
 
 /** Returns the beginning of a value's JSON for a message. */

@@ -63,7 +63,7 @@ export function compileReader(
     // A UTF-16 code unit takes at most three bytes in UTF-8, so short texts need not be measured.
     if (json.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(json) > MAX_RECORD_BYTES)
       return { problems: [{ field: '', reason: TOO_LARGE }] };
-    notes.checkKeys(line);
+    notes.checkText(line);
     const id = textIn(served[resource.id]);
     if (id === '.' || id === '..')
       return { problems: [{ field: resource.id, reason: UNREACHABLE, found: quoted(id) }] };
