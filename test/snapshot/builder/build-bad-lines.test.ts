@@ -53,6 +53,12 @@ const timestamps = (reason: string, ...fields: string[]) =>
   fields.flatMap((field) => bad(field, reason, '2026-11-02', '2026-02-30T00:00:00Z', ''));
 
 const lineOf = (record: ImportRecord) => JSON.stringify(record);
+/** Numbers that a double does not hold, as texts. */
+const UNHELD = ['738529527931269425', '-9007199254740993', '33.3333333333333333', '1e400', '-1e400'];
+const HELD = 'that a double holds, such as one of 15 digits';
+/** Returns a line in which these texts are numbers. */
+const unquoted = (record: ImportRecord) =>
+  UNHELD.reduce((line, number) => line.replace(`"${number}"`, number), lineOf(record));
 const venue = { addressLine1: 'a', city: 'b', postalCode: 'c', countryCode: 'd' };
 const billed = (more: ImportRecord) => ({ billingAddress: { type: 'personal', ...venue, ...more } });
 const pricing = [minimalPricing('p'), minimalPricing('q', { resaleEnabled: 'no' })];
@@ -129,7 +135,12 @@ const BAD: Readonly<Record<FileName, readonly BadLine[]>> = {
     ...bad('issuedAt', TIMESTAMP, ' 2026-11-02T10:15:00Z', '2026-11-02T10:15:00Z '),
     ...bad('transferable', 'must be boolean or null', 'true', 1),
     ...bad('listPrice', 'must be number or null', '45', '', [45]),
-    [lineOf(ticket('infinite', { vat: '@' })).replace('"@"', '1e999'), 'vat', 'must be number or null'],
+    ...UNHELD.map((number): BadLine => [
+      unquoted(ticket(`long ${number}`, { vat: number })),
+      'vat',
+      `must be number or null ${HELD}`,
+    ]),
+    [unquoted(ticket('long', { invoiceReference: UNHELD[0] })), 'invoiceReference', 'must be string or null'],
     [{ customer: { email: [] } }, 'customer.email', 'must be string or null'],
     [{ attendeeForm: { submittedAt: 'now' } }, 'attendeeForm.submittedAt', TIMESTAMP],
     [
@@ -152,6 +163,18 @@ const BAD: Readonly<Record<FileName, readonly BadLine[]>> = {
       { delivery: { type: 'on_site', pickupPoint: 'here' } },
       'delivery.pickupPoint',
       'must be object or null',
+    ],
+    ...UNHELD.map((number): BadLine => [
+      unquoted(
+        order(`long ${number}`, { delivery: { type: 'on_site', pickupPoint: { at: [{ lat: number }] } } }),
+      ),
+      'delivery.pickupPoint',
+      `must have no number but one ${HELD}; write others as texts`,
+    ]),
+    [
+      unquoted(order('long', { placedItems: [{ quantity: UNHELD[0] }] })),
+      'placedItems[0].quantity',
+      `must be integer or null ${HELD}`,
     ],
     [{ placedItems: [{}, { quantity: 1.5 }] }, 'placedItems[1].quantity', 'must be integer or null'],
     [{ placedItems: [null] }, 'placedItems[0]', 'must be object'],

@@ -53,6 +53,11 @@ describe('A built snapshot contains', () => {
           customer: { ...FULL_ORDER.customer, vip: true },
           placedItems: FULL_ORDER.placedItems.map((item) => ({ ...item, colour: 'red' })),
         }),
+        JSON.stringify(order('long', { delivery: { type: 'on_site', pickupPoint: { at: '@' } } })).replace(
+          '"@"',
+          '[":[1234567890123456789",12.500000000000000000,-0.30000000000000004,100000000000000000000000,4.5E+3,0e-9]',
+        ),
+        JSON.stringify(order('dropped', { number: '@' })).replace('"@"', '738529527931269425'),
         order('halves', { placedItems: [{ eventId: '\ud800' }, { eventId: '\ud801' }] }),
       ],
       offers: [
@@ -98,6 +103,12 @@ describe('A built snapshot contains', () => {
     );
   });
 
+  it('numbers of any notation that a double holds', () => {
+    expect(textsOf(image.orders).join()).to.include(
+      '{"at":[":[1234567890123456789",12.5,-0.30000000000000004,1e+23,4500,0]}',
+    );
+  });
+
   it('no undocumented field, and the report counts each by file and path', () => {
     expect(Object.fromEntries(built.report.dropped)).to.deep.equal({
       'organizations.ndjson: colour': 1,
@@ -108,6 +119,7 @@ describe('A built snapshot contains', () => {
       'sessions.ndjson: room': 1,
       'tickets.ndjson: attendeeForm.pages': 1,
       'orders.ndjson: customer.vip': 1,
+      'orders.ndjson: number': 1,
       'orders.ndjson: placedItems.colour': 1,
       'offers.ndjson: eventId': 1,
       'offers.ndjson: pricing.resaleEnabled': 1,

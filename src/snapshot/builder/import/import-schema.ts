@@ -74,6 +74,22 @@ function regionAndCity(text: string): string | undefined {
 /** Finds all errors, with the values found. */
 const ajv = new Ajv({ allowUnionTypes: true, formats: FORMATS, allErrors: true, verbose: true });
 
+ajv.addKeyword({ keyword: 'finite', validate: (_: true, data: Json) => hasOnlyFinite(data) });
+
+const isInfinite = (value: unknown) => typeof value === 'number' && !Number.isFinite(value);
+
+/** Returns whether no number of a value is infinite, however deep. */
+function hasOnlyFinite(value: Json): boolean {
+  const values = [value];
+  for (const one of values) {
+    if (isInfinite(one)) return false;
+    if (typeof one === 'object' && one !== null) for (const inner of Object.values(one)) values.push(inner);
+  }
+  return true;
+}
+
+const HELD = 'that a double holds, such as one of 15 digits';
+
 /** Returns the problems of a record, none for a good one. */
 export type Check = (record: JsonObject) => readonly FieldProblem[];
 
@@ -103,17 +119,20 @@ function problemOf(error: ErrorObject<string, Record<string, unknown>>): FieldPr
   const reason = zone && `must be ${zone}, in this letter case`;
   return {
     field: path,
-    reason: reason ?? reasonOf(keyword, params, parentSchema?.['format']),
-    found: quoted(data),
+    reason: reason ?? reasonOf(keyword, params, parentSchema?.['format'], data),
+    found: keyword === 'finite' || isInfinite(data) ? undefined : quoted(data),
   };
 }
 
 /** @param format the string format of the value; undefined if any text is valid */
-function reasonOf(keyword: string, params: Record<string, unknown>, format: unknown): string {
+function reasonOf(keyword: string, params: Record<string, unknown>, format: unknown, data: unknown): string {
+  if (keyword === 'finite') return `must have no number but one ${HELD}; write others as texts`;
   if (keyword === 'enum') return `must be one of ${[params['allowedValues']].flat().join(', ')}`;
   // A form says more than the type: a text in place of a number may still be no timestamp.
-  if (keyword === 'type' && (typeof format !== 'string' || format === 'identifier'))
-    return `must be ${[params['type']].flat().join(' or ')}`;
+  if (keyword === 'type' && (typeof format !== 'string' || format === 'identifier')) {
+    const types = [params['type']].flat().join(' or ');
+    return `must be ${types}${isInfinite(data) && /number|integer/.test(types) ? ` ${HELD}` : ''}`;
+  }
   return `must be ${FORMATS[String(format)].accepts}`;
 }
 
@@ -132,7 +151,7 @@ function fieldSchema({ shape, required }: Field): Schema {
 }
 
 function objectSchema(shape: ObjectShape): Schema {
-  return shape.kind === 'object' ? fieldsSchema(shape.fields) : { type: 'object' };
+  return shape.kind === 'object' ? fieldsSchema(shape.fields) : { type: 'object', finite: true };
 }
 
 function keywordsOf(shape: Shape): Schema {

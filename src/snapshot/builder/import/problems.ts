@@ -67,14 +67,51 @@ const BEGINNINGS: Readonly<Record<string, string>> = {
   '\ufeff': String.raw`must not begin with a byte order mark: remove it with sed 's/^\xEF\xBB\xBF//'`,
 };
 
-/** Parses a line, or explains why it is not a JSON object. */
+/** Digits from which on a double may not hold a number; a point counts as one. */
+const MANY_DIGITS = 16;
+const LONG_NUMBER = new RegExp(String.raw`[:[,]\s*-?[\d.]{${MANY_DIGITS}}`);
+
+/** Returns whether a line has as many digits in a row. A pattern, which sees each character, takes twice as long. */
+function hasManyDigits(line: string): boolean {
+  let from = 0;
+  while (from + MANY_DIGITS <= line.length) {
+    let at = from + MANY_DIGITS - 1;
+    while (at >= from && isDigit(line.charCodeAt(at))) at--;
+    if (at < from) return true;
+    from = at + 1;
+  }
+  return false;
+}
+
+function isDigit(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || code === 0x2e;
+}
+
+/** Parses a line, or explains why it is not a JSON object. A number that a double does not hold becomes infinite. */
 export function parseLine(line: string) {
   try {
-    const record = objectIn(JSON.parse(line.trimEnd()) as Json);
+    const reviver = hasManyDigits(line) && LONG_NUMBER.test(line) ? heldOnly : undefined;
+    const record = objectIn(JSON.parse(line.trimEnd(), reviver) as Json);
     return record === undefined ? { problem: malformed(line) } : { record };
   } catch (error) {
     return { problem: malformed(line, error instanceof Error ? error.message : '') };
   }
+}
+
+function heldOnly(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  if (typeof value !== 'number' || context?.source === undefined) return value;
+  return decimalOf(String(value)) === decimalOf(context.source) ? value : Infinity;
+}
+
+/** Returns the digits of a number between the zeros at both ends, and their exponent. */
+function decimalOf(number: string): string {
+  const [mantissa, exponent = ''] = number.toLowerCase().split('e');
+  const [whole, fraction = ''] = mantissa.split('.');
+  const digits = (whole + fraction).replace(/^-?0*/, '');
+  let end = digits.length;
+  while (digits[end - 1] === '0') end--;
+  const power = Number(exponent) - fraction.length + digits.length - end;
+  return end === 0 ? '0' : `${digits.slice(0, end)}e${power}`;
 }
 
 /** Explains a malformed line, with remedies for the commonest cases. */
