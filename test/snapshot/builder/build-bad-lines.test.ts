@@ -59,6 +59,7 @@ const HELD = 'that a double holds, such as one of 15 digits';
 /** Returns a line in which these texts are numbers. */
 const unquoted = (record: ImportRecord) =>
   UNHELD.reduce((line, number) => line.replace(`"${number}"`, number), lineOf(record));
+const OMITTED = '; omit the customer of an order without one';
 const venue = { addressLine1: 'a', city: 'b', postalCode: 'c', countryCode: 'd' };
 const billed = (more: ImportRecord) => ({ billingAddress: { type: 'personal', ...venue, ...more } });
 const pricing = [minimalPricing('p'), minimalPricing('q', { resaleEnabled: 'no' })];
@@ -156,6 +157,8 @@ const BAD: Readonly<Record<FileName, readonly BadLine[]>> = {
     ...identifiers('orderId'),
     ...timestamps(TIMESTAMP, 'createdAt', 'updatedAt', 'fulfilledAt', 'cancelledAt'),
     ...bad('status', 'must be one of PENDING, FULFILLED, CANCELLED', 'PAID', 'pending', ''),
+    [{ customer: { customerId: 'c' } }, 'customer.email', `is missing${OMITTED}`],
+    [{ customer: { customerId: 'c', email: null } }, 'customer.email', `must be string${OMITTED}`],
     [billed({ type: 'home' }), 'billingAddress.type', 'must be one of personal, company'],
     [billed({ city: 5 }), 'billingAddress.city', 'must be string'],
     [{ delivery: { type: 'drone' } }, 'delivery.type', 'must be one of home_delivery, pickup_point, on_site'],

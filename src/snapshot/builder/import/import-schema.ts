@@ -105,6 +105,10 @@ export function compileCheck(fields: Fields): Check {
   };
 }
 
+/** A field that orders of the box office often lack. */
+const EMAIL = 'customer.email';
+const OMITTED = '; omit the customer of an order without one';
+
 function problemOf(error: ErrorObject<string, Record<string, unknown>>): FieldProblem {
   const { instancePath, keyword, params, data, parentSchema } = error;
   const path = instancePath
@@ -113,13 +117,15 @@ function problemOf(error: ErrorObject<string, Record<string, unknown>>): FieldPr
     .replace(/^\./, '');
   if (keyword === 'required') {
     const missing = String(params['missingProperty']);
-    return { field: path === '' ? missing : `${path}.${missing}`, reason: 'is missing' };
+    const field = path === '' ? missing : `${path}.${missing}`;
+    return { field, reason: `is missing${field === EMAIL ? OMITTED : ''}` };
   }
   const zone = params['format'] === 'timeZone' ? regionAndCity(String(data)) : undefined;
+  const omitted = path === EMAIL && data === null ? OMITTED : '';
   const reason = zone && `must be ${zone}, in this letter case`;
   return {
     field: path,
-    reason: reason ?? reasonOf(keyword, params, parentSchema?.['format'], data),
+    reason: (reason ?? reasonOf(keyword, params, parentSchema?.['format'], data)) + omitted,
     found: keyword === 'finite' || isInfinite(data) ? undefined : quoted(data),
   };
 }
