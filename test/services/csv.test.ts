@@ -53,7 +53,7 @@ describe('The SQL of docs/data.md for DuckDB', () => {
     expect(recordsOf(organization.events).get('evt_1')).to.include({
       title: 'Le "Misanthrope"',
       createdAt: '2026-07-01T08:00:00Z',
-      firstSessionStartAt: '2026-12-10T19:30:00+00:00',
+      firstSessionStartAt: '2026-12-10T20:30:00+01:00',
     });
     expect(recordsOf(organization.tickets).get('tkt_1')).to.include({ listPrice: 42.75, qrCode: '00417' });
     expect(recordsOf(organization.tickets).get('tkt_2')).to.include({ listPrice: null, qrCode: '00418' });

@@ -13,7 +13,12 @@ export function smallImport(organizationIds: readonly string[]) {
     organizations: organizationIds.map((organizationId) => ({ organizationId, name: NAMES[organizationId] })),
     events: ofAll(({ event }, owner) =>
       times(4, (i) =>
-        event(`evt_${i}`, { createdAt: at(i), title: `${owner} ${i}`, tags: ['Été', `tag ${i}`] }),
+        event(`evt_${i}`, {
+          createdAt: at(i),
+          title: `${owner} ${i}`,
+          eventTimezone: 'Atlantic/Reykjavik',
+          tags: ['Été', `tag ${i}`],
+        }),
       ),
     ),
     sessions: ofAll(({ session }) =>

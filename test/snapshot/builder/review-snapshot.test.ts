@@ -26,6 +26,12 @@ describe('The review of records', () => {
   const other = recordsIn('other');
   const lost = { offerId: 'off_9', eventId: 'evt_9', sessionId: 'ses_9' };
   const currencies = ['EUR', 'HRK', 'XCG', 'eur', 'ABC', 'EURO'];
+  /** Events that have the names of their time zones as ids, and no other records. */
+  const inZones = (...zones: string[]) => ({
+    events: zones.map((eventTimezone) => event(eventTimezone, { eventTimezone })),
+    offers: [],
+    orders: [],
+  });
   /** Orders whose JSON has `ORDER` in place of the required fields. */
   const orderLines = (...lines: string[]) =>
     lines.map((line, i) => line.replace('ORDER', JSON.stringify(order(`ord_${i}`)).slice(1, -1)));
@@ -171,6 +177,29 @@ describe('The review of records', () => {
       'organizations.ndjson: displayName is not a field (did you mean name?): 1 record, first: line 1',
       'orders.ndjson: discount-code is not a field (did you mean discountCode?): 2 records, first: line 3',
       'orders.ndjson: placedItems.paidPrice is not a field (did you mean unitPaidPrice?): 2 records, first: line 4',
+    ],
+    [
+      'is preceded by a warning of session starts in UTC where the zone of the event is another',
+      {
+        ...inZones('Atlantic/Reykjavik', 'Europe/London', 'America/New_York'),
+        sessions: [
+          session('a', 'Atlantic/Reykjavik', { startAt: '2027-07-01T19:00:00Z' }),
+          session('winter', 'Europe/London', { startAt: '2027-01-01T19:00:00Z' }),
+          session('summer', 'Europe/London', { startAt: '20270701T1930+00' }),
+          session('b', 'America/New_York', { startAt: '2027-01-01T19:00:00-00:00' }),
+        ],
+      },
+      "sessions.ndjson: startAt is in UTC, the event's zone is Europe/London: shown as 19:30 to readers; export local offsets, see docs/data.md#local-times: 2 records, first: line 3",
+    ],
+    [
+      'is not preceded by one if the organization has starts with another offset',
+      {
+        ...inZones('Europe/London', 'America/New_York'),
+        sessions: [
+          session('london', 'Europe/London', { startAt: '2027-07-01T19:30:00Z' }),
+          session('b', 'America/New_York', { startAt: '2027-01-01T19:00:00-05:00' }),
+        ],
+      },
     ],
     [
       'is preceded by warnings of keys that an object has twice, however they are written',

@@ -1,0 +1,34 @@
+import { IANAZone } from 'luxon';
+import { EVENTS, SESSIONS } from '../../format/layout.ts';
+import type { ImportFolder } from '../import/import-files.ts';
+import type { Warning } from '../import/rules.ts';
+import { eventOf, selectAll } from './staging-file.ts';
+import type { Staging } from './staging.ts';
+
+/**
+ * Warns of imported sessions whose start is in UTC, and the zone of their event is not: readers see the time as written.
+ * An organization is no case if a start of it has another offset.
+ */
+export function warningsOfUtc({ database, files }: Staging, folder: ImportFolder): Warning[] {
+  const starts = `organization, ${eventOf(SESSIONS)} AS event, line, record ->> 'startAt' AS start`;
+  const zones = "organization, id AS event, record ->> 'eventTimezone' AS zone";
+  const inUtc = database
+    .prepare<[], { readonly line: number; readonly start: string; readonly zone: string }>(
+      `WITH session AS MATERIALIZED (${selectAll(files.slice(1), SESSIONS.name, starts)})
+       SELECT line, start, zone FROM session JOIN (${selectAll(files, EVENTS.name, zones)}) USING (organization, event)
+       WHERE organization NOT IN (SELECT organization FROM session WHERE start NOT LIKE '%_00:00')
+       ORDER BY line`,
+    )
+    .all();
+  const shifted = inUtc.filter(({ start, zone }) => IANAZone.create(zone).offset(Date.parse(start)) !== 0);
+  return shifted.slice(0, 1).map(({ line, start, zone }) => {
+    const shownAs = `shown as ${start.slice(11, 16)} to readers`;
+    const problem = `startAt is in UTC, the event's zone is ${zone}: ${shownAs}; export local offsets, see docs/data.md#local-times`;
+    return {
+      source: folder.files.get(SESSIONS.name) ?? SESSIONS.name,
+      problem,
+      count: shifted.length,
+      first: `line ${line}`,
+    };
+  });
+}
