@@ -185,16 +185,12 @@ async function readDeletions(
     if (problems.length > 0) return problems;
     const [collection, id] = [textIn(deletion['collection']), textIn(deletion['id'])];
     const organizationId = deletion['organizationId'] ?? undefined;
-    if (organizationId === undefined) {
-      ids.addDeletion(collection, undefined, id);
-    } else {
-      const organization = organizations.get(textIn(organizationId));
-      if (organization === undefined) {
-        const reason = `must be in the base or in ${ORGANIZATIONS_FILE}.ndjson`;
-        return [{ field: 'organizationId', reason, found: quoted(organizationId) }];
-      }
-      ids.addDeletion(collection, organization, id);
+    const organization = organizations.get(textIn(organizationId));
+    if (organizationId !== undefined && organization === undefined) {
+      const reason = `must be in the base or in ${ORGANIZATIONS_FILE}.ndjson`;
+      return [{ field: 'organizationId', reason, found: quoted(organizationId) }];
     }
+    ids.addDeletion(collection, organization, id);
     valid++;
     return [];
   });

@@ -12,23 +12,24 @@ import type { Staging } from './staging.ts';
 export function warningsOfUtc({ database, files }: Staging, folder: ImportFolder): Warning[] {
   const starts = `organization, ${eventOf(SESSIONS)} AS event, line, record ->> 'startAt' AS start`;
   const zones = "organization, id AS event, record ->> 'eventTimezone' AS zone";
-  const inUtc = database
-    .prepare<[], { readonly line: number; readonly start: string; readonly zone: string }>(
-      `WITH session AS MATERIALIZED (${selectAll(files.slice(1), SESSIONS.name, starts)})
-       SELECT line, start, zone FROM session JOIN (${selectAll(files, EVENTS.name, zones)}) USING (organization, event)
-       WHERE organization NOT IN (SELECT organization FROM session WHERE start NOT LIKE '%_00:00')
-       ORDER BY line`,
-    )
-    .all();
-  const shifted = inUtc.filter(({ start, zone }) => IANAZone.create(zone).offset(Date.parse(start)) !== 0);
-  return shifted.slice(0, 1).map(({ line, start, zone }) => {
+  const inUtc = database.prepare<
+    [],
+    { readonly line: number; readonly start: string; readonly zone: string }
+  >(
+    `WITH session AS MATERIALIZED (${selectAll(files.slice(1), SESSIONS.name, starts)})
+     SELECT line, start, zone FROM session JOIN (${selectAll(files, EVENTS.name, zones)}) USING (organization, event)
+     WHERE organization NOT IN (SELECT organization FROM session WHERE start NOT LIKE '%_00:00')
+     ORDER BY line`,
+  );
+  const source = folder.files.get(SESSIONS.name) ?? SESSIONS.name;
+  let warning: Warning | undefined;
+  // One row at a time: there may be any number of sessions.
+  for (const { line, start, zone } of inUtc.iterate()) {
+    if (IANAZone.create(zone).offset(Date.parse(start)) === 0) continue;
     const shownAs = `shown as ${start.slice(11, 16)} to readers`;
     const problem = `startAt is in UTC, the event's zone is ${zone}: ${shownAs}; export local offsets, see docs/data.md#local-times`;
-    return {
-      source: folder.files.get(SESSIONS.name) ?? SESSIONS.name,
-      problem,
-      count: shifted.length,
-      first: `line ${line}`,
-    };
-  });
+    warning ??= { source, problem, count: 0, first: `line ${line}` };
+    warning = { ...warning, count: warning.count + 1 };
+  }
+  return warning === undefined ? [] : [warning];
 }
