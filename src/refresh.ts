@@ -34,7 +34,7 @@ export function startRefresh(
     load: (file, path) => {
       const admit = (manifest: Manifest) => {
         try {
-          admission.admit(file, manifest);
+          admission.admit(file, manifest, !snapshots.hasTriedAll);
         } finally {
           // The admission may have released retained sections to make room.
           void workers.publish(stores.view);

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, renameSync } from 'node:fs';
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { pino } from 'pino';
@@ -22,28 +22,47 @@ describe('A refresh', () => {
   const publish = async (word: string) => {
     const orders = [inOrganization('north')(minimalOrder('ord_1', { orderNumber: word }))];
     const file = inFolder(`${word}.sqlite`);
-    await buildFile({ organizations: [{ organizationId: 'north', name: '' }], orders }, file);
+    const organizations = [{ organizationId: 'north', name: '' }];
+    await buildFile({ organizations, orders }, file, { producedAt: new Date() });
     await publishSnapshot({ file, folder: inFolder('snapshots'), name: 'a.sqlite', permits: [] });
   };
+
+  const begin = (publishViews: () => Promise<void>) =>
+    startRefresh(
+      readConfig({
+        SNAPSHOT_DIR: inFolder('snapshots'),
+        KEYS_FILE: inFolder('keys.sqlite'),
+        SNAPSHOT_RETAIN_SECONDS: '0',
+      }),
+      { publish: publishViews, replaceKeys: () => Promise.resolve(), servedDigests: newServedDigests() },
+      pino({ level: 'silent' }),
+    );
+
+  it('serves the newest of the copies of a file that are there at the start', async () => {
+    await publish('earlier');
+    renameSync(inFolder('snapshots/a.sqlite'), inFolder('copy.sqlite'));
+    await publish('later');
+    renameSync(inFolder('copy.sqlite'), inFolder('snapshots/Copy of a.sqlite'));
+    copyFileSync(inFolder('snapshots/a.sqlite'), inFolder('snapshots/main.sqlite'));
+    const refresh = begin(() => Promise.resolve());
+    await refresh.poll();
+    expect(refresh.stores.live.get('north')?.file).to.equal('a.sqlite');
+    expect(refresh.history.refused.map(({ file, reason }) => [file, reason])).to.have.deep.members([
+      ['Copy of a.sqlite', 'conflict'],
+      ['main.sqlite', 'conflict'],
+    ]);
+    refresh.stop();
+  });
 
   /** Starts a refresh in the middle of a swap. All workers have the new view when `left` is fulfilled. */
   async function swapping() {
     const left = Promise.withResolvers<undefined>();
     const publishing = Promise.withResolvers<undefined>();
     let published = Promise.resolve();
-    const variables = { SNAPSHOT_DIR: inFolder('snapshots'), KEYS_FILE: inFolder('keys.sqlite') };
-    const refresh = startRefresh(
-      readConfig({ ...variables, SNAPSHOT_RETAIN_SECONDS: '0' }),
-      {
-        publish: () => {
-          if (refresh.stores.retained.length > 0) publishing.resolve(undefined);
-          return published;
-        },
-        replaceKeys: () => Promise.resolve(),
-        servedDigests: newServedDigests(),
-      },
-      pino({ level: 'silent' }),
-    );
+    const refresh = begin(() => {
+      if (refresh.stores.retained.length > 0) publishing.resolve(undefined);
+      return published;
+    });
     await publish('first');
     await refresh.poll();
     await publish('second');

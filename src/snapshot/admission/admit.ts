@@ -1,7 +1,7 @@
 import { monotonicNow } from '../../clock.ts';
 import { sectionsOf } from '../../store/organization-image.ts';
 import { latestUsedFirst, type StoreRegistry } from '../../store/registry/store-registry.ts';
-import { loadedCounts, type Manifest } from '../format/manifest.ts';
+import { instantOf, loadedCounts, type Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { checkSuccession } from '../format/succession.ts';
 import { bytesInUse, checkMemory, type MemoryLimit, memoryNeed, storedBytes } from './memory.ts';
@@ -22,19 +22,22 @@ export class Admission {
 
   /**
    * Admits declared content that may go live alongside the other files. Releases retained sections if memory is short.
+   * @param isStart whether it may take over the organizations of files that were produced earlier
    * @throws RefusedSnapshot
    */
-  admit(file: string, manifest: Manifest): void {
-    for (const { organizationId } of manifest.organizations) {
-      const owner = this.#stores.otherOwner(file, organizationId);
-      if (owner === undefined) continue;
+  admit(file: string, manifest: Manifest, isStart = false): void {
+    const replaced = this.#stores.replacedBy(file, manifest.organizations);
+    const ofOthers = replaced.filter((one) => one.isFilePresent && one.file !== file);
+    for (const { store, file: owner } of ofOthers) {
+      if (isStart && instantOf(manifest.producedAt) > instantOf(store.producedAt)) continue;
       throw new RefusedSnapshot(
         'conflict',
-        `organization "${organizationId}" is already served from ${owner}; an organization may be in one file only`,
+        `organization "${store.organizationId}" is already served from ${owner}; an organization may be in one file only`,
       );
     }
-    const replaced = this.#stores.replacedBy(file, manifest.organizations);
-    const predecessors = replaced.map(({ store }) => ({ ...store, counts: loadedCounts(store) }));
+    const predecessors = replaced
+      .filter((one) => !ofOthers.includes(one))
+      .map(({ store }) => ({ ...store, counts: loadedCounts(store) }));
     checkSuccession(manifest, predecessors);
     const need = memoryNeed(manifest.organizations);
     // The live sections stay during the load.

@@ -23,8 +23,8 @@ interface WatcherDependencies {
   /** Loads the file at a path without links. Rejects with RefusedSnapshot when the file may not go live. */
   readonly load: (file: string, path: string) => Promise<SnapshotImage>;
   /**
-   * Replaces the organizations of the file with those of the image. Fulfilled when all workers use it; rejects when
-   * another file serves one of them.
+   * Replaces the organizations of the file with those of the image, also those of other files. Fulfilled when all
+   * workers use it.
    */
   readonly goLive: (file: string, image: SnapshotImage) => Promise<void>;
   /** Whether threads of abandoned loads still run. Retries wait for their end, since they hold memory. */
@@ -53,7 +53,10 @@ export class SnapshotWatcher {
   #polling: Promise<void> | undefined;
   /** The reason why the folder cannot be read, or undefined. Each reason is logged once. */
   complaint: string | undefined;
-  /** Whether the files that were in the folder at first were loaded or refused. Files that still change do not count. */
+  /**
+   * Whether the start is over: the files that were in the folder at first were loaded or refused. Files that still change
+   * do not count.
+   */
   hasTriedAll = false;
 
   constructor(dependencies: WatcherDependencies) {
@@ -125,7 +128,7 @@ export class SnapshotWatcher {
 
   /** Loads a file and makes it live. Any error is a refusal of this file, so that the others still load. */
   async #load(file: string, version: string): Promise<void> {
-    const { history, load, goLive, log } = this.#dependencies;
+    const { stores, history, load, goLive, log } = this.#dependencies;
     const startedAt = new Date().toISOString();
     const started = performance.now();
     const before = this.#tried.get(file);
@@ -135,7 +138,10 @@ export class SnapshotWatcher {
     try {
       const image = await load(file, await this.#folder.pathOf(file));
       if (this.#stop.signal.aborted) return;
+      const replaced = stores.replacedBy(file, image.organizations);
       await goLive(file, image);
+      // A file that has lost an organization is refused by its next load.
+      for (const { file: other } of replaced) if (other !== file) this.#tried.delete(other);
       this.retry(DEPENDENT_REASONS);
       const { snapshotId, producedAt, organizations } = image;
       const counts = organizations.flatMap((one) => Object.values(loadedCounts(one)));

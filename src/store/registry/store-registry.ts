@@ -68,13 +68,7 @@ export class StoreRegistry {
     return bytesOf(this.#retained.map(({ image }) => image));
   }
 
-  /** Returns another existing file that serves an organization. */
-  otherOwner(file: string, organizationId: string): string | undefined {
-    const owner = this.#live.get(organizationId);
-    return owner !== undefined && owner.isFilePresent && owner.file !== file ? owner.file : undefined;
-  }
-
-  /** Returns the live organizations that a file replaces: its own, and those of removed files. */
+  /** Returns the live organizations that a file replaces: its own, and those of other files that it has. */
   replacedBy(file: string, next: readonly Pick<OrganizationImage, 'organizationId'>[]): LiveStore[] {
     const declared = new Set(next.map(({ organizationId }) => organizationId));
     return this.#live
@@ -93,17 +87,12 @@ export class StoreRegistry {
   }
 
   /**
-   * Replaces the organizations of a file by those of its new snapshot, in one step. A section whose content is live or
-   * retained keeps its memory. All replaced sections are retained: until every worker uses the new view, workers may
-   * send links to them (see `releaseUnwalked`).
-   * @throws Error, and changes nothing, when another file serves one of the organizations; the admission refuses
-   * these
+   * Replaces the organizations of a file by those of its new snapshot, in one step, also those of other files: the
+   * admission decides whether it may. A section whose content is live or retained keeps its memory. All replaced
+   * sections are retained: until every worker uses the new view, workers may send links to them (see
+   * `releaseUnwalked`).
    */
   swap(file: string, { snapshotId, producedAt, organizations }: SnapshotImage): void {
-    for (const { organizationId } of organizations) {
-      if (this.otherOwner(file, organizationId) === undefined) continue;
-      throw new Error(`${file}: organization "${organizationId}" is served from another file`);
-    }
     const replaced = this.replacedBy(file, organizations);
     const replacedAt = this.#clock();
     const known: readonly RetainedSection[] = [

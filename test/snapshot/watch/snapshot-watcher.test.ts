@@ -2,12 +2,15 @@ import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, w
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
+import fc from 'fast-check';
+import { Admission } from '../../../src/snapshot/admission/admit.ts';
 import { RefusedSnapshot, TRANSIENT_REASONS } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { LoadHistory } from '../../../src/snapshot/watch/load-history.ts';
 import { SnapshotWatcher } from '../../../src/snapshot/watch/snapshot-watcher.ts';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
-import { emptySnapshot } from '../../support/empty-image.ts';
+import { declaration, emptySnapshot, manifest } from '../../support/empty-image.ts';
 import { eventually } from '../../support/eventually.ts';
+import { FIXED } from '../../support/random.ts';
 import { type ReadableLog, readableLog } from '../../support/readable-log.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
 
@@ -27,16 +30,21 @@ describe('The snapshot watcher', () => {
   /** Seconds of the clock. */
   let now: number;
   let hasUnendedLoads: boolean;
-  let producedAt: string;
+  let producedAtOf: (file: string) => string;
 
   beforeEach(() => {
-    [now, hasUnendedLoads, producedAt] = [0, false, ''];
+    [now, hasUnendedLoads] = [0, false];
+    producedAtOf = () => '2026-11-21T04:00:00Z';
+    onLoad = () => undefined;
+    mkdirSync(inFolder('snapshots'));
+    start();
+  });
+
+  function start(settleMs = SETTLE_MS): void {
     stores = new StoreRegistry();
     history = new LoadHistory();
     log = readableLog();
     loads = [];
-    onLoad = () => undefined;
-    mkdirSync(inFolder('snapshots'));
     watcher = new SnapshotWatcher({
       folder: inFolder('snapshots'),
       stores,
@@ -46,9 +54,13 @@ describe('The snapshot watcher', () => {
         onLoad(file);
         const ids = readFileSync(path, 'utf8').match(/\w+/g);
         if (ids === null) throw new RefusedSnapshot('damaged', 'it is damaged');
-        if (ids.some((id) => stores.otherOwner(file, id) !== undefined))
-          throw new RefusedSnapshot('conflict', 'held by another');
-        return Promise.resolve({ ...emptySnapshot(file, ...ids), producedAt });
+        const organizations = ids.map((id) => declaration(id));
+        new Admission(stores, { bytes: Infinity, source: 'machine' }, 1).admit(
+          file,
+          manifest(file, { producedAt: producedAtOf(file), permits: ['shrink'], organizations }),
+          !watcher.hasTriedAll,
+        );
+        return Promise.resolve({ ...emptySnapshot(file, ...ids), producedAt: producedAtOf(file) });
       },
       goLive: (file, image) => {
         stores.swap(file, image);
@@ -57,9 +69,9 @@ describe('The snapshot watcher', () => {
       hasUnendedLoads: () => hasUnendedLoads,
       log: log.log,
       clock: () => now * 1000,
-      settleMs: SETTLE_MS,
+      settleMs,
     });
-  });
+  }
 
   afterEach(() => {
     watcher.stop();
@@ -148,7 +160,8 @@ describe('The snapshot watcher', () => {
 
   it('warns of a snapshot that is more than 5 minutes ahead of the clock, and makes it live', async () => {
     for (const [file, minutes] of Object.entries({ 'a.sqlite': 4, 'b.sqlite': 6 })) {
-      producedAt = new Date(Date.now() + minutes * 60_000).toISOString();
+      const producedAt = new Date(Date.now() + minutes * 60_000).toISOString();
+      producedAtOf = () => producedAt;
       await load({ [file]: file[0] });
     }
     expect(log.lines.map(({ level, msg, file }) => [level, msg, file])).to.deep.equal([
@@ -156,7 +169,7 @@ describe('The snapshot watcher', () => {
       [30, 'snapshot live', 'b.sqlite'],
       [40, 'snapshot ahead of the clock', 'b.sqlite'],
     ]);
-    expect(log.lines[2]['warning']).to.include(producedAt);
+    expect(log.lines[2]['warning']).to.include(producedAtOf('b.sqlite'));
   });
 
   describe('tries a file again after a failure that may pass:', () => {
@@ -226,6 +239,49 @@ describe('The snapshot watcher', () => {
     expect(fileOf('two')).to.equal('a.sqlite');
     await load({ 'a.sqlite': 'one' });
     expect(fileOf('two')).to.equal('b.sqlite');
+  });
+
+  describe('at a start, of files that hold the same organization,', () => {
+    /** Files, newest first, each with its organizations. */
+    const newestFirst = fc.array(fc.subarray(['north', 'south', 'east'], { minLength: 1 }), {
+      minLength: 2,
+      maxLength: 5,
+    });
+
+    it('serves the newest, whatever their names, and refuses the others until it is gone', async () => {
+      const seconds = new Map(
+        ['main (1).sqlite', 'main.sqlite', 'old.sqlite'].map((file, i) => [file, [1, 3, 2][i]]),
+      );
+      producedAtOf = (file) => `2026-11-21T04:00:0${seconds.get(file)}Z`;
+      await load(Object.fromEntries(seconds.keys().map((file) => [file, 'one'])));
+      expect(fileOf('one')).to.equal('main.sqlite');
+      expect(refusals()).to.have.members(['main (1).sqlite: conflict', 'old.sqlite: conflict']);
+      expect(watcher.hasTriedAll).to.equal(true);
+      await remove('main (1).sqlite');
+      seconds.set('new.sqlite', 4);
+      await load({ 'new.sqlite': 'one' });
+      expect(fileOf('one'), 'after the start').to.equal('main.sqlite');
+    });
+
+    it('serves an organization from the newest that is in no conflict with a newer one', async () => {
+      const property = fc.asyncProperty(newestFirst, fc.gen(), async (held, random) => {
+        watcher.stop();
+        rmSync(inFolder('snapshots'), { recursive: true });
+        mkdirSync(inFolder('snapshots'));
+        start(1);
+        // Files are loaded in the order of their names.
+        const names = held.map((_, i) => `${random(fc.nat)} ${i}.sqlite`);
+        producedAtOf = (file) => `2026-11-21T04:00:0${9 - names.indexOf(file)}Z`;
+        await load(Object.fromEntries(held.map((ids, i) => [names[i], ids.join(' ')])));
+        for (const id of new Set(held.flat())) {
+          const isSound = (ids: readonly string[], i: number) =>
+            ids.includes(id) && !held.slice(0, i).some((newer) => newer.some((one) => ids.includes(one)));
+          const expected = held.findIndex(isSound);
+          if (expected !== -1) expect(names.indexOf(fileOf(id) ?? ''), id).to.be.within(0, expected);
+        }
+      });
+      await fc.assert(property, { ...FIXED, numRuns: 100 });
+    });
   });
 
   it('keeps the organizations of a removed file live, and lets another file take them over', async () => {

@@ -28,13 +28,12 @@ describe('A store registry', () => {
     expect(held?.snapshotId, 'in the hands of a reader').to.equal('a1');
   });
 
-  it('refuses an organization of another file, names both files, and changes nothing', () => {
+  it('takes an organization over from another file, whose others stay', () => {
     swap('a', 'a1', 'north', 'south');
-    swap('b', 'b1', 'east');
-    expect(() => {
-      swap('b', 'b2', 'west', 'south', 'east');
-    }).to.throw('b.sqlite: organization "south" is served from another file');
-    expect(live('north', 'south', 'east', 'west')).to.deep.equal(['a1', 'a1', 'b1', undefined]);
+    swap('b', 'b1', 'south');
+    expect(live('north', 'south')).to.deep.equal(['a1', 'b1']);
+    swap('a', 'a2', 'north');
+    expect(live('north', 'south')).to.deep.equal(['a2', 'b1']);
   });
 
   it('lets an organization move to another file once its own file no longer has it', () => {
