@@ -42,6 +42,11 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
     expr: 'max by (job, file) (time() - foyer_snapshot_produced_timestamp_seconds) > 3600',
     runbook: 'The data is older than promised. Check for refusals, then the pull, then the export job.',
   },
+  FoyerSnapshotAhead: {
+    expr: 'foyer_snapshot_ahead_of_clock == 1',
+    runbook:
+      'A snapshot was produced ahead of the clock, so later ones are refused as older. Correct the clocks, then publish a snapshot with `--rollback`.',
+  },
   FoyerReplicasDiffer: {
     expr: 'max by (job, file) (foyer_snapshot_produced_timestamp_seconds offset 10m) > min by (job, file) (foyer_snapshot_produced_timestamp_seconds)',
     for: '15m',

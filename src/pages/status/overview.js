@@ -28,7 +28,7 @@ export function masthead({ version, startedAt, uptimeSeconds }, updatedAt) {
  * Returns the faults that do not end readiness, each with the section that has the details.
  * @param {Summary} summary
  */
-export function concernsOf({ snapshotFolder, refused, keys, threads, log }) {
+export function concernsOf({ snapshotFolder, snapshots, refused, keys, threads, log }) {
   const { validWithoutData: idle } = keys;
   /** @type {readonly (readonly [section: string, isTrue: boolean, text: string])[]} */
   const concerns = [
@@ -38,6 +38,7 @@ export function concernsOf({ snapshotFolder, refused, keys, threads, log }) {
       refused.length > 0,
       `${countOf(refused.length, 'snapshot file was', 'snapshot files were')} refused.`,
     ],
+    ['snapshots', snapshots.some(({ warning }) => warning !== null), 'A snapshot is ahead of the clock.'],
     ['resources', keys.complaint !== null, 'The keys file cannot be used.'],
     ['resources', keys.warning !== null, 'Other users can write to the keys file.'],
     ['keys', idle > 0, `${countOf(idle, 'valid key has', 'valid keys have')} no data.`],

@@ -5,6 +5,7 @@ import { CHARTS, dataOf, minutesOf, peakText, totalsOf } from '../../../src/page
 import type { Interval, Key, ListPage, Organization, Summary } from '../../../src/pages/status/types.d.ts';
 import type { RequestInterval } from '../../../src/admin/request-history.ts';
 import { operationsForEach } from '../../support/admin-operations.ts';
+import { emptySnapshot } from '../../support/empty-image.ts';
 
 const QUIET: RequestInterval = {
   until: 1_795_284_010,
@@ -72,7 +73,7 @@ describe('The concerns of the status page', () => {
     return concernsOf(summary).map(({ text }) => text);
   };
 
-  it('name keys without data, refused files, faults of folder and keys file, threads and lost log lines', () => {
+  it('name keys without data, refused files, data ahead of the clock, faults of folder and keys file, threads and lost log lines', () => {
     expect(concerns()).to.deep.equal(['1 valid key has no data.']);
     const refused = {
       outcome: 'refused',
@@ -82,6 +83,8 @@ describe('The concerns of the status page', () => {
       durationMs: 1,
     } as const;
     for (const file of ['a.sqlite', 'b.sqlite']) operations.history.add({ file, ...refused });
+    const producedAt = new Date(operations.clock() + 86_400_000).toISOString();
+    operations.stores.swap('ahead.sqlite', { ...emptySnapshot('s2', 'ahead'), producedAt });
     operations.snapshots.complaint = 'gone';
     operations.keys.complaint = 'damaged';
     operations.keys.warning = 'exposed';
@@ -90,6 +93,7 @@ describe('The concerns of the status page', () => {
     expect(concerns()).to.deep.equal([
       'The snapshot folder cannot be read.',
       '2 snapshot files were refused.',
+      'A snapshot is ahead of the clock.',
       'The keys file cannot be used.',
       'Other users can write to the keys file.',
       '1 valid key has no data.',
