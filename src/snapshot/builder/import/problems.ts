@@ -67,8 +67,8 @@ const BEGINNINGS: Readonly<Record<string, string>> = {
   '\ufeff': String.raw`must not begin with a byte order mark: remove it with sed 's/^\xEF\xBB\xBF//'`,
 };
 
-/** A number of so many digits, with its point, that a double may not hold it. A text may look like it. */
-const LONG_NUMBER = /[:[,]\s*-?[\d.]{16}/;
+/** A number of so many digits, with its point, or so small that a double may not hold it. A text may look like it. */
+const LONG_NUMBER = /[:[,]\s*-?[\d.]{16}|\de-\d{3}/i;
 
 /** Parses a line, or explains why it is not a JSON object. A number that a double does not hold becomes infinite. */
 export function parseLine(line: string) {
