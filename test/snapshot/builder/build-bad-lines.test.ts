@@ -54,7 +54,14 @@ const timestamps = (reason: string, ...fields: string[]) =>
 
 const lineOf = (record: ImportRecord) => JSON.stringify(record);
 /** Numbers that a double does not hold, as texts. */
-const UNHELD = ['738529527931269425', '-9007199254740993', '33.3333333333333333', '1e400', '-1e400', '1e-400'];
+const UNHELD = [
+  '738529527931269425',
+  '-9007199254740993',
+  '33.3333333333333333',
+  '1e400',
+  '-1e400',
+  '1e-400',
+];
 const HELD = 'that a double holds, such as one of 15 digits';
 /** Returns a line in which these texts are numbers. */
 const unquoted = (record: ImportRecord) =>
