@@ -7,7 +7,7 @@ import { asRefusal, isSnapshotName } from '../format/snapshot-file.ts';
 /** A file counts as complete once it has not changed for this long. The loader refuses incomplete files. */
 const SETTLE_MS = 250;
 
-interface SeenFile {
+export interface SeenFile {
   /** Changes with the content of the file. */
   readonly version: string;
   /** When this version was first seen: milliseconds of the monotonic clock. */

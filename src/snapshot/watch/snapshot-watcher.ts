@@ -10,7 +10,7 @@ import {
   TRANSIENT_REASONS,
 } from '../format/refused-snapshot.ts';
 import type { LoadHistory } from './load-history.ts';
-import { SnapshotFolder } from './snapshot-folder.ts';
+import { type SeenFile, SnapshotFolder } from './snapshot-folder.ts';
 
 /** Pause after the first transient refusal of a file. It doubles with each further one, up to the maximum. */
 const FIRST_PAUSE_MS = 5000;
@@ -51,6 +51,7 @@ export class SnapshotWatcher {
   readonly #tried = new Map<string, TriedFile>();
   readonly #stop = new AbortController();
   #polling: Promise<void> | undefined;
+  #first: ReadonlyMap<string, SeenFile> | undefined;
   /** The reason why the folder cannot be read, or undefined. Each reason is logged once. */
   complaint: string | undefined;
   /**
@@ -95,10 +96,11 @@ export class SnapshotWatcher {
   }
 
   async #loadChanges(signal: AbortSignal): Promise<void> {
-    for (let hasWaited = false; ;) {
+    for (;;) {
       signal.throwIfAborted();
       await this.#folder.listen(() => void this.poll(), signal);
       const { files, removed } = await this.#folder.list();
+      this.#first ??= files;
       for (const file of removed) this.#forget(file);
       const changed = [...files].filter(([file, { version }]) => this.#isDue(file, version));
       const settled = changed.filter(([, seen]) => this.#folder.isSettled(seen));
@@ -106,11 +108,12 @@ export class SnapshotWatcher {
         signal.throwIfAborted();
         await this.#load(file, version);
       }
-      this.hasTriedAll ||= hasWaited || changed.length === 0;
+      this.hasTriedAll ||= this.#first
+        .entries()
+        .every(([file, { version }]) => this.#tried.has(file) || files.get(file)?.version !== version);
       if (changed.length === 0) return;
       if (settled.length > 0) continue;
       await setTimeout(this.#folder.settleMs, undefined, { signal });
-      hasWaited = true;
     }
   }
 
