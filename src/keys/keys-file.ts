@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, linkSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, rmSync, writeFileSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../contract/headers.ts';
 import { parseTimestamp } from '../contract/timestamp.ts';
@@ -25,7 +25,8 @@ interface Rotation {
 export const LABEL_RULE = 'must be at most 200 characters without line breaks or other control characters';
 
 const KEY_ID_BYTES = 6;
-const OWNER_ONLY = 0o600;
+/** As of a snapshot: in a folder with the set-group-ID bit, the group of the process reads the file. */
+const FILE_MODE = 0o640;
 
 const COLUMNS = `key_id AS keyId, organization_id AS organizationId, label, expires_at AS expiresAt,
   revoked_at AS revokedAt`;
@@ -131,7 +132,8 @@ function insertKey(
 function createKeysFile(path: string): void {
   const draft = `${path}.${randomBytes(4).toString('hex')}.new`;
   try {
-    writeFileSync(draft, EMPTY_KEYS_FILE, { flag: 'wx', mode: OWNER_ONLY, flush: true });
+    writeFileSync(draft, EMPTY_KEYS_FILE, { flag: 'wx', flush: true });
+    chmodSync(draft, FILE_MODE);
     linkSync(draft, path);
   } catch (error) {
     // Another process may have created the file since the check.

@@ -13,12 +13,14 @@ const HOUR_MS = 3_600_000;
 describe('KeysFile', () => {
   const inFolder = folderForEach();
 
-  it('creates the file with the first key, readable by its owner only, and no other file', () => {
+  it('creates the file with the first key, readable by its group whatever the umask, and no other file', () => {
     const path = inFolder('keys/keys.sqlite');
     expect(() => new KeysFile(path).create('org_1', '', MONDAY)).to.throw('ENOENT');
     mkdirSync(dirname(path));
+    const umask = process.umask(0o077);
     new KeysFile(path).create('org_1', '', MONDAY);
-    expect(statSync(path).mode & 0o777).to.equal(0o600);
+    process.umask(umask);
+    expect(statSync(path).mode & 0o777).to.equal(0o640);
     expect(readdirSync(dirname(path))).to.deep.equal(['keys.sqlite']);
   });
 
