@@ -29,7 +29,7 @@ NOT_APPLIED = """DevicePolicy=closed KeyringMode=private LockPersonality=yes Pro
 # Settings whose values are read below, and those that do not restrict.
 OTHERS = (
     "(Environment(File)?|Exec\\w+|Group|LimitNOFILE|Nice|OOMPolicy|ProcSubset|ReadWritePaths|Restart(Sec)?|RestrictAddressFamilies"
-    "|StateDirectory|SystemCallFilter|Timeout\\w+|Type|UMask|User|WorkingDirectory)="
+    "|StateDirectory(Mode)?|SystemCallFilter|Timeout\\w+|Type|UMask|User|WorkingDirectory)="
 )
 
 

@@ -37,7 +37,7 @@ describe('The units of deploy/systemd', () => {
       execFileSync(`systemd-${program}`, args, { stdio: 'ignore' });
     }
     const users = readFileSync(inFolder('etc/passwd'), 'utf8');
-    const [, uid, gid] = /^foyer-pull:x:(\d+):(\d+):/m.exec(users)?.map(Number) ?? [];
+    const [, uid, gid] = /^foyer-feed:x:(\d+):(\d+):/m.exec(users)?.map(Number) ?? [];
     expect(users).to.match(new RegExp(`^foyer:x:\\d+:${gid}:`, 'm'));
     for (const name of ['keys', 'snapshots']) {
       const found = statSync(inFolder(`var/lib/foyer/${name}`));
