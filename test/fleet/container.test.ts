@@ -88,6 +88,23 @@ interface Inspected {
   });
 });
 
+describe('deploy/container/compose.yaml', () => {
+  it('builds a stage of the Containerfile, and mounts the folder of its files', () => {
+    const [compose, containerfile] = ['compose.yaml', 'Containerfile'].map((name) =>
+      readFileSync(join(ROOT, 'deploy/container', name), 'utf8'),
+    );
+    const valuesOf = (name: string) =>
+      Array.from(compose.matchAll(new RegExp(`^ +${name}: (.*)$`, 'gm')), ([, value = '']) => value);
+    const [file, context, [stage, folder]] = [
+      valuesOf('dockerfile'),
+      valuesOf('context'),
+      valuesOf('target'),
+    ];
+    expect(join('deploy/container', ...context, ...file)).to.equal('deploy/container/Containerfile');
+    expect(containerfile).to.include(` AS ${stage}\n`).and.include(`SNAPSHOT_DIR=${folder}/snapshots`);
+  });
+});
+
 describe('deploy/container/repeat', () => {
   it('repeats a command, failed or not, and ends on SIGTERM', async () => {
     const command = ['deploy/container/repeat', '0', 'sh', '-c', 'echo "$PPID"; exit 1'];
