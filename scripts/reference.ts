@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
+import { ALERTS, PULL_ALERTS } from '../src/admin/alerts.ts';
 import { COMPILE_CACHE } from '../src/compile-cache.ts';
 import * as monitoring from './reference/monitoring.ts';
 import * as tables from './reference/tables.ts';
@@ -32,7 +33,10 @@ const PARTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     reasons: monitoring.reasonTable(),
   },
   'docs/operations.md': {
-    alerts: monitoring.runbook(),
+    alerts: monitoring.alertTable(ALERTS),
+  },
+  'docs/fleet.md': {
+    alerts: monitoring.alertTable(PULL_ALERTS),
   },
   'docs/snapshot-format.md': {
     columns: tables.columnTable(),
@@ -40,7 +44,8 @@ const PARTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 const FILES: Readonly<Record<string, string>> = {
-  'deploy/prometheus/rules.yml': monitoring.rulesFile(),
+  'deploy/prometheus/rules.yml': monitoring.processRules(),
+  'deploy/prometheus/pull.rules.yml': monitoring.pullRules(),
   'deploy/prometheus/dashboard.json': monitoring.dashboardFile(),
 };
 

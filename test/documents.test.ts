@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import packageJson from '../package.json' with { type: 'json' };
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const DOCUMENTS = globSync(['*.md', 'docs/*.md', 'client/*.md', 'examples/**/*.md'], { cwd: ROOT }).sort();
+const DOCUMENTS = globSync(['*.md', 'docs/**/*.md', 'client/*.md', 'examples/**/*.md'], { cwd: ROOT }).sort();
 
 function textOf(document: string): string {
   return readFileSync(join(ROOT, document), 'utf8');
@@ -46,6 +46,11 @@ describe('The documents', () => {
     const [, keysFile] = /KEYS_FILE=(\S+)/.exec(textOf('docs/reference.md')) ?? [];
     expect(textOf('README.md')).to.include(`cat ${keysFile}.demo-credential`);
   });
+
+  for (const document of DOCUMENTS.filter((name) => name.startsWith('docs/howto/')))
+    it(`have at most 250 words: ${document}`, () => {
+      expect(textOf(document).trim().split(/\s+/)).to.have.length.at.most(250);
+    });
 
   for (const document of DOCUMENTS) {
     it(`link to existing files and headings: ${document}`, () => {

@@ -1,4 +1,4 @@
-import { type Alert, ALERTS } from '../../src/admin/alerts.ts';
+import { type Alert, ALERTS, PULL_ALERTS } from '../../src/admin/alerts.ts';
 import { type Metric, METRICS, PULL_METRICS } from '../../src/admin/prometheus.ts';
 import { REFUSAL_REASONS } from '../../src/counts/request-metrics.ts';
 import { table } from './tables.ts';
@@ -24,29 +24,36 @@ export function reasonTable(): string {
   );
 }
 
-/** Returns the runbook, with a heading for each alert. */
-export function runbook(): string {
-  const sections = Object.entries(ALERTS).map(([name, { expr, for: time, severity, runbook: text }]) => {
-    const condition = `Severity \`${severity ?? 'warning'}\`, after \`${time ?? DEFAULT_FOR}\`:`;
-    return [`#### ${name}`, text, condition, `\`\`\`promql\n${expr}\n\`\`\``].join('\n\n');
-  });
-  return sections.join('\n\n');
+export function alertTable(alerts: typeof ALERTS): string {
+  const rows = Object.entries(alerts).map(([name, { for: time, severity, runbook }]) => [
+    name,
+    `${severity ?? 'warning'}, ${time ?? DEFAULT_FOR}`,
+    runbook,
+  ]);
+  return table(['alert', 'severity, after', 'cause and remedy'], rows);
 }
 
-export function rulesFile(): string {
-  const groups = Object.groupBy(Object.entries(ALERTS), ([name]) =>
-    name.startsWith('FoyerPull') ? 'foyer-pull' : 'foyer',
-  );
-  const texts = Object.entries(groups).map(
-    ([group, alerts]) => `  - name: ${group}\n    rules:\n${alerts.map(rule).join('')}`,
-  );
-  return `# Derived from src/admin/alerts.ts by \`npm run reference\`. The job of the replicas is foyer. Where no pull has a
-# METRICS_FILE, as in Kubernetes, remove the group foyer-pull. A runbook is a path in the repository.
+/** Returns the rules of the process, for each machine. */
+export function processRules(): string {
+  return rulesFile('The job of the replicas is foyer.', 'foyer', ALERTS, 'docs/operations.md');
+}
+
+/** Returns the rules of the pulls, for machines on which these write metrics. */
+export function pullRules(): string {
+  return rulesFile('Only for pulls with a METRICS_FILE.', 'foyer-pull', PULL_ALERTS, 'docs/fleet.md');
+}
+
+function rulesFile(condition: string, group: string, alerts: typeof ALERTS, document: string): string {
+  const rules = Object.entries(alerts).map(([name, alert]) => rule(name, alert, document));
+  return `# Derived from src/admin/alerts.ts by \`npm run reference\`. ${condition}
+# A runbook is a path in the repository.
 groups:
-${texts.join('')}`;
+  - name: ${group}
+    rules:
+${rules.join('')}`;
 }
 
-function rule([name, { expr, for: time, severity, runbook: text }]: [string, Alert]): string {
+function rule(name: string, { expr, for: time, severity, runbook: text }: Alert, document: string): string {
   const [summary] = text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').split(/(?<=\.)\s/, 1);
   const quoted = (value: string) => `'${value.replaceAll("'", "''")}'`;
   return `      - alert: ${name}
@@ -55,7 +62,7 @@ function rule([name, { expr, for: time, severity, runbook: text }]: [string, Ale
         labels: { severity: ${severity ?? 'warning'} }
         annotations:
           summary: ${quoted(summary)}
-          runbook: docs/operations.md#${name.toLowerCase()}
+          runbook: ${document}#alerts
 `;
 }
 

@@ -40,7 +40,7 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
   },
   FoyerSnapshotStale: {
     expr: 'max by (job, file) (time() - foyer_snapshot_produced_timestamp_seconds) > 3600',
-    runbook: 'The data is older than promised. Check for refusals, then the pull, then the export job.',
+    runbook: 'The data is older than promised. Check for refusals, then the feed, in a fleet also the pull.',
   },
   FoyerSnapshotAhead: {
     expr: 'foyer_snapshot_ahead_of_clock == 1',
@@ -51,12 +51,12 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
     expr: 'max by (job, file) (foyer_snapshot_produced_timestamp_seconds offset 10m) > min by (job, file) (foyer_snapshot_produced_timestamp_seconds)',
     for: '15m',
     runbook:
-      'A replica serves a snapshot that another one replaced 10 minutes ago. Find the one that refuses it, or does not pull.',
+      'Of several replicas, one serves a snapshot that another replaced 10 minutes ago. Find the one that refuses it, or does not pull.',
   },
   FoyerVersionsDiffer: {
     expr: 'count by (job) (count by (job, version, snapshot_format) (foyer_build_info)) > 1',
     for: '1h',
-    runbook: 'Replicas run different versions. Complete the [upgrade](#upgrading-to-another-format).',
+    runbook: 'Several replicas run different versions. Complete the [upgrade](#upgrading-to-another-format).',
   },
   FoyerSnapshotFolderRefused: {
     expr: 'foyer_snapshot_folder_refused == 1',
@@ -118,7 +118,7 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
   FoyerWalksWait: {
     expr: 'rate(foyer_pinned_requests_total{outcome="not-loaded"}[15m]) > 0.1',
     runbook:
-      'Walks wait for data of another replica. Publish to all at the same time, or send a client to one of them.',
+      'Walks wait for data of another replica, or of the process before a restart. Publish to all replicas at the same time, or send a client to one of them.',
   },
   FoyerDefect: {
     expr: 'increase(foyer_threads_replaced_total[15m]) > 0 or sum by (job, instance) (rate(foyer_requests_total{status="500"}[15m])) > 0',
@@ -134,6 +134,10 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
     expr: 'process_resident_memory_bytes{job="foyer"} > 0.9 * foyer_memory_limit_bytes',
     runbook: 'Memory is short. See [Sizing](#sizing).',
   },
+};
+
+/** Those of the pulls of deploy/distribute. The first one also fires without any metric of a pull. */
+export const PULL_ALERTS: typeof ALERTS = {
   FoyerPullStale: {
     expr: 'time() - foyer_pull_last_success_timestamp_seconds > 300 or absent(foyer_pull_last_success_timestamp_seconds)',
     severity: 'critical',

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ALERTS } from '../../src/admin/alerts.ts';
+import { ALERTS, PULL_ALERTS } from '../../src/admin/alerts.ts';
 import { METRICS, metricsText, PULL_METRICS } from '../../src/admin/prometheus.ts';
 import { emptyOperations } from '../support/admin-operations.ts';
 
@@ -21,7 +21,7 @@ describe('An alert', () => {
     samples = (await metricsText(emptyOperations())).split('\n');
   });
 
-  for (const [name, { expr, runbook }] of Object.entries(ALERTS)) {
+  for (const [name, { expr, runbook }] of Object.entries({ ...ALERTS, ...PULL_ALERTS })) {
     it(`reads series of files, of the pull, or that exist from the start, and has a remedy: ${name}`, () => {
       for (const [selected, metric, selector = ''] of expr.matchAll(/\b(foyer_\w+)(?:\{(.*?)\})?/g)) {
         if (metric in PULL_METRICS || (metric in METRICS && METRICS[metric].labels.includes('file')))

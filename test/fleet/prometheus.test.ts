@@ -1,13 +1,18 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { ALERTS } from '../../src/admin/alerts.ts';
+import { freePort } from '../../scripts/bench/servers/proxy.ts';
+import { ALERTS, PULL_ALERTS } from '../../src/admin/alerts.ts';
 import { METRICS, PULL_METRICS } from '../../src/admin/prometheus.ts';
+import { ROOT } from '../support/command.ts';
 import { needs } from '../support/components.ts';
+import { eventually } from '../support/eventually.ts';
 import { placeSample, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 
 const RULES = readFileSync('deploy/prometheus/rules.yml', 'utf8');
+const PULL_RULES = readFileSync('deploy/prometheus/pull.rules.yml', 'utf8');
 const CASES = readFileSync('deploy/prometheus/rules.test.yml', 'utf8');
 const DASHBOARD = readFileSync('deploy/prometheus/dashboard.json', 'utf8');
 
@@ -34,16 +39,20 @@ describe('The rules and the dashboard for Prometheus', () => {
 
   /** Runs the cases on altered rules. Returns the alerts that they expect, and those that fire, with their labels. */
   function runCases(alteredExpr: (expr: string) => string) {
-    const rules = RULES.replace(/(?<=^ +expr: ').*(?='$)/gm, alteredExpr);
-    const { status, output } = promtool(['test', 'rules'], { 'rules.yml': rules, 'rules.test.yml': CASES });
+    const [rules, pullRules] = [RULES, PULL_RULES].map((text) =>
+      text.replace(/(?<=^ +expr: ').*(?='$)/gm, alteredExpr),
+    );
+    const files = { 'rules.yml': rules, 'pull.rules.yml': pullRules, 'rules.test.yml': CASES };
+    const { status, output } = promtool(['test', 'rules'], files);
     const lists = (word: string) =>
       Array.from(output.matchAll(new RegExp(`${word}: (.*)`, 'g')), ([, list]) => list);
     return { status, output, expected: lists('exp').join(), fired: lists('got').join() };
   }
 
   it('have the alerts that are declared, and fire as their cases say', () => {
-    const names = Array.from(RULES.matchAll(/alert: (\w+)/g), ([, name]) => name);
-    expect(names.sort()).to.deep.equal(Object.keys(ALERTS).sort());
+    const namesIn = (rules: string) => Array.from(rules.matchAll(/alert: (\w+)/g), ([, name]) => name);
+    expect(namesIn(RULES)).to.deep.equal(Object.keys(ALERTS));
+    expect(namesIn(PULL_RULES)).to.deep.equal(Object.keys(PULL_ALERTS));
     const { status, output } = runCases((expr) => expr);
     expect(status, output).to.equal(0);
   });
@@ -57,7 +66,7 @@ describe('The rules and the dashboard for Prometheus', () => {
       always = runCases((expr) => `${expr} or up{instance="sound"} == 1`);
     });
 
-    for (const name of Object.keys(ALERTS)) {
+    for (const name of Object.keys({ ...ALERTS, ...PULL_ALERTS })) {
       it(name, () => {
         expect(never.expected).to.include(`{alertname="${name}"`);
         expect(never.fired).not.to.include(name);
@@ -73,7 +82,7 @@ describe('The rules and the dashboard for Prometheus', () => {
     expect(shown).to.include.members(Object.keys({ ...METRICS, ...PULL_METRICS }));
     const families = new Set(exposition.flatMap((line) => /^# TYPE (\w+)/.exec(line)?.[1] ?? []));
     expect(families).to.include('foyer_build_info');
-    const names = `${RULES}${DASHBOARD}`.match(/\b(foyer|process|nodejs)_\w+/g) ?? [];
+    const names = `${RULES}${PULL_RULES}${DASHBOARD}`.match(/\b(foyer|process|nodejs)_\w+/g) ?? [];
     const unknown = new Set(names.map((name) => name.replace(/_bucket$/, ''))).difference(families);
     expect([...unknown].sort()).to.deep.equal(Object.keys(PULL_METRICS).sort());
   });
@@ -118,9 +127,61 @@ describe('The rules and the dashboard for Prometheus', () => {
   });
 
   it('link to the runbook of each alert', () => {
-    const links = Array.from(RULES.matchAll(/runbook: (.*)#(\w+)$/gm), ([, ...link]) => link);
-    expect(links).to.have.length(Object.keys(ALERTS).length);
-    for (const [path, anchor] of links)
-      expect(readFileSync(path, 'utf8').toLowerCase()).to.include(`\n#### ${anchor}\n`);
+    const pattern = /alert: (\w+)$.*?runbook: (\S+)#alerts$/gms;
+    const links = Array.from(`${RULES}${PULL_RULES}`.matchAll(pattern), ([, ...link]) => link);
+    expect(links).to.have.length(Object.keys({ ...ALERTS, ...PULL_ALERTS }).length);
+    for (const [name = '', path = ''] of links)
+      expect(readFileSync(path, 'utf8')).to.match(new RegExp(`^### Alerts$.*^\\| ${name} \\|`, 'ms'));
+  });
+
+  it('are loaded, and read a replica, by the configuration in docs/howto/prometheus-and-grafana.md', async () => {
+    await using replica = await ReplicaUnderTest.startReady(inFolder);
+    const page = readFileSync('docs/howto/prometheus-and-grafana.md', 'utf8');
+    const [, block = ''] = /^ *```yaml\n(.*?)^ *```$/ms.exec(page) ?? [];
+    const configuration = block
+      .replace(/^ {3}/gm, '')
+      .replace('/opt/foyer/', `${ROOT}/`)
+      .replace('127.0.0.1:3001', `127.0.0.1:${replica.adminPort}`);
+    writeFileSync(
+      inFolder('prometheus.yml'),
+      `global: { scrape_interval: 1s, evaluation_interval: 1s }\n${configuration}`,
+    );
+    const origin = `http://127.0.0.1:${await freePort()}`;
+    const args = [
+      `--config.file=${inFolder('prometheus.yml')}`,
+      `--storage.tsdb.path=${inFolder('tsdb')}`,
+      `--web.listen-address=${new URL(origin).host}`,
+    ];
+    const prometheus = spawn('prometheus', args, { stdio: 'ignore' });
+    try {
+      const isReady = async () => {
+        const query = encodeURIComponent('foyer_ready{job="foyer"} == 1');
+        const response = await fetch(`${origin}/api/v1/query?query=${query}`).catch(() => undefined);
+        return response?.ok === true && (await response.text()).includes('"foyer_ready"');
+      };
+      await eventually(isReady, 100);
+      const rules = await (await fetch(`${origin}/api/v1/rules`)).text();
+      for (const name of Object.keys(ALERTS)) expect(rules).to.include(`"${name}"`);
+    } finally {
+      prometheus.kill();
+      await once(prometheus, 'close');
+    }
+  });
+
+  it('are silent on one sound machine that does not pull', () => {
+    const series = exposition.flatMap((line) => {
+      const [, name, labels = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+      return name
+        ? [{ series: `${name}{job="foyer",instance="live",${labels}}`, values: `${value}x60` }]
+        : [];
+    });
+    const input_series = [{ series: 'up{job="foyer",instance="live"}', values: '1x60' }, ...series];
+    const expr = 'count by (alertname) (ALERTS)';
+    const tests = [
+      { interval: '1m', input_series, promql_expr_test: [{ expr, eval_time: '1h', exp_samples: [] }] },
+    ];
+    const file = { rule_files: ['rules.yml'], evaluation_interval: '1m', tests };
+    const { status, output } = promtool(['test', 'rules'], { 'rules.yml': RULES, 'silent.yml': file });
+    expect(status, output).to.equal(0);
   });
 });
