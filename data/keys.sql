@@ -1,6 +1,6 @@
 -- Schema of a Foyer keys file, version 1.
 --
--- The keys file is one SQLite file (UTF-8, rollback journal, readable by its owner only) with the API keys. It is
+-- The keys file is one SQLite file (UTF-8, rollback journal, readable by its owner and group) with the API keys. It is
 -- separate from the snapshots, so that keys are created and revoked without touching data. The command `npm run keys`
 -- writes it, the server only reads it, and any SQLite tool opens it:
 --

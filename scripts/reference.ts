@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
-import { ALERTS, PULL_ALERTS } from '../src/admin/alerts.ts';
+import { ALERTS, PULL_ALERTS } from './reference/alerts.ts';
 import { COMPILE_CACHE } from '../src/compile-cache.ts';
 import * as monitoring from './reference/monitoring.ts';
 import * as tables from './reference/tables.ts';

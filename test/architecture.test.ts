@@ -52,6 +52,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src',
     'client/src',
     'scripts/{sample,demo,diff,snapshot,terminal}',
+    'scripts/reference/alerts.ts',
     'scripts/bench/servers/proxy.ts',
     'scripts/*.ts',
     'test/support',

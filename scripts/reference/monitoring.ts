@@ -1,6 +1,6 @@
-import { type Alert, ALERTS, PULL_ALERTS } from '../../src/admin/alerts.ts';
-import { type Metric, METRICS, PULL_METRICS } from '../../src/admin/prometheus.ts';
+import { type Metric, METRICS } from '../../src/admin/prometheus.ts';
 import { REFUSAL_REASONS } from '../../src/counts/request-metrics.ts';
+import { type Alert, ALERTS, PULL_ALERTS, PULL_METRICS } from './alerts.ts';
 import { table } from './tables.ts';
 
 /** The files for Prometheus and Grafana, and the parts of documents about metrics and alerts. */
@@ -45,7 +45,7 @@ export function pullRules(): string {
 
 function rulesFile(condition: string, group: string, alerts: typeof ALERTS, document: string): string {
   const rules = Object.entries(alerts).map(([name, alert]) => rule(name, alert, document));
-  return `# Derived from src/admin/alerts.ts by \`npm run reference\`. ${condition}
+  return `# Derived from scripts/reference/alerts.ts by \`npm run reference\`. ${condition}
 # A runbook is a path in the repository.
 groups:
   - name: ${group}

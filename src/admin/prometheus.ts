@@ -162,17 +162,6 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   ),
 };
 
-/** Those of the pull, which the textfile collector of the node exporter serves. */
-export const PULL_METRICS: Readonly<Record<string, Metric>> = {
-  foyer_pull_last_success_timestamp_seconds: gauges('Time of the latest pull that succeeded.', ['file']),
-  foyer_pull_failed: gauges('Whether the latest pull failed.', ['file']),
-  foyer_pull_followed_info: gauges('1; the snapshot that is published, or the digest of the keys file.', [
-    'file',
-    'id',
-  ]),
-  foyer_pull_pinned_info: gauges('1; the snapshot of the pin file. Absent without one.', ['file', 'id']),
-};
-
 export function metricsText(dependencies: AdminDependencies): Promise<string> {
   const scrape = scrapeOf(dependencies);
   // prom-client requires an aggregator to merge metrics of one name. The names here are unique.

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { METRICS, metricsText, PULL_METRICS } from '../../src/admin/prometheus.ts';
+import { PULL_METRICS } from '../../scripts/reference/alerts.ts';
+import { METRICS, metricsText } from '../../src/admin/prometheus.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { RequestMetrics } from '../../src/counts/request-metrics.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
@@ -19,7 +20,7 @@ const ANSWERED = { operation: 'listOrders', status: 200, version: 'stable', seco
 const LOAD = { file: 'a.sqlite', startedAt: new Date(NOW).toISOString(), durationMs: 1 };
 
 /** Returns the declared metrics in the form of a match: text, name, help and type. */
-const declared = (metrics: typeof METRICS) =>
+const declared = (metrics: typeof PULL_METRICS) =>
   Object.entries(metrics).map(([name, { help, type }]) => ['', name, help, type]);
 
 describe('The metrics', () => {

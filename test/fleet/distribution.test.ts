@@ -15,7 +15,7 @@ import {
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { freePort } from '../../scripts/bench/servers/proxy.ts';
-import { PULL_METRICS } from '../../src/admin/prometheus.ts';
+import { PULL_METRICS } from '../../scripts/reference/alerts.ts';
 import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
 import { needs } from '../support/components.ts';
 import { eventually } from '../support/eventually.ts';

@@ -6,7 +6,7 @@ import { badge, bar } from './marks.js';
 
 /** Memory, threads, connections, keys and log of the process. */
 
-/** Shares of a limit from which on it is nearly reached. They are those of the alerts in src/admin/alerts.ts. */
+/** Shares of a limit from which on it is nearly reached. They are those of the alerts. */
 const NEARLY_OUT_OF_MEMORY = 0.9;
 const NEARLY_OUT_OF_CONNECTIONS = 0.8;
 

@@ -1,4 +1,4 @@
-import { METRICS } from './prometheus.ts';
+import { type Metric, METRICS } from '../../src/admin/prometheus.ts';
 
 /** An alert for Prometheus, whose job `foyer` has the replicas. The rules and the runbook derive from it. */
 export interface Alert {
@@ -134,6 +134,24 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
     expr: 'process_resident_memory_bytes{job="foyer"} > 0.9 * foyer_memory_limit_bytes',
     runbook: 'Memory is short. See [Sizing](#sizing).',
   },
+};
+
+const pullGauge = (help: string, ...labels: string[]): Omit<Metric, 'read'> => ({
+  type: 'gauge',
+  help,
+  labels,
+});
+
+/** Those of the pull, which the textfile collector of the node exporter serves. */
+export const PULL_METRICS: Readonly<Record<string, Omit<Metric, 'read'>>> = {
+  foyer_pull_last_success_timestamp_seconds: pullGauge('Time of the latest pull that succeeded.', 'file'),
+  foyer_pull_failed: pullGauge('Whether the latest pull failed.', 'file'),
+  foyer_pull_followed_info: pullGauge(
+    '1; the snapshot that is published, or the digest of the keys file.',
+    'file',
+    'id',
+  ),
+  foyer_pull_pinned_info: pullGauge('1; the snapshot of the pin file. Absent without one.', 'file', 'id'),
 };
 
 /** Those of the pulls of deploy/distribute. The first one also fires without any metric of a pull. */

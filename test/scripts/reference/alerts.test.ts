@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { ALERTS, PULL_ALERTS } from '../../src/admin/alerts.ts';
-import { METRICS, metricsText, PULL_METRICS } from '../../src/admin/prometheus.ts';
-import { emptyOperations } from '../support/admin-operations.ts';
+import { ALERTS, PULL_ALERTS, PULL_METRICS } from '../../../scripts/reference/alerts.ts';
+import { METRICS, metricsText } from '../../../src/admin/prometheus.ts';
+import { emptyOperations } from '../../support/admin-operations.ts';
 
 /** Returns whether a sample has the labels of a selector. Prometheus adds `job` and `instance`. */
 function hasLabels(sample: string, selector: string): boolean {
