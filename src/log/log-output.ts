@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const ATOMIC_BYTES = 4096;
 const MAX_BYTES = 64 * 1024;
 const FULL_TERMINAL_PAUSE_MS = 10;
-const ERROR_PAUSE_MS = 1000;
+export const ERROR_PAUSE_MS = 1000;
 
 const writeToDescriptor = promisify(write);
 
@@ -43,16 +43,18 @@ export class LogOutput {
     this.#onError = onError;
   }
 
-  /** Writes all of the bytes. Tries again after an error, until it succeeds. */
-  async write(lines: Buffer): Promise<void> {
+  /** Writes all of the bytes. Tries again after an error, until it succeeds. False if the reader has closed. */
+  async write(lines: Buffer): Promise<boolean> {
     for (let rest = lines; rest.length > 0;) {
       try {
         rest = rest.subarray(await this.#writeSome(rest));
       } catch (error) {
         this.#onError(error);
+        if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return false;
         await delay(ERROR_PAUSE_MS, undefined, { ref: false });
       }
     }
+    return true;
   }
 
   /**

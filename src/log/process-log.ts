@@ -1,5 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type LevelWithSilent, type Logger, pino } from 'pino';
-import { LogOutput } from './log-output.ts';
+import { ERROR_PAUSE_MS, LogOutput } from './log-output.ts';
 import { LogRing } from './log-ring.ts';
 
 const STANDARD_OUTPUT = 1;
@@ -14,7 +15,8 @@ const END_MS = 1000;
 /**
  * The log of the process: JSON lines of all threads, on standard output. Each thread writes to a ring of its own. The
  * main thread moves the lines from the rings to the output, one piece at a time. The rings are the only queue. While
- * the reader stalls or the output fails, they fill up, drop lines and count them; no thread waits.
+ * the reader stalls or the output fails, they fill up, drop lines and count them; no thread waits. Once the reader has
+ * closed, all lines are dropped and counted.
  */
 export class ProcessLog {
   readonly logger: Logger;
@@ -31,6 +33,8 @@ export class ProcessLog {
   #isFailing = false;
   /** Ends the wait in `end`. */
   #giveUp = (): void => undefined;
+  /** Lines that were dropped because the reader has closed. */
+  #unread = 0;
   /** Dropped lines that the log has reported. */
   #reportedDrops = 0;
   /** Whether standard error has a message about the current failure or stall. */
@@ -69,7 +73,7 @@ export class ProcessLog {
   }
 
   get droppedLines(): number {
-    return this.#rings.reduce((sum, { dropped }) => sum + dropped, 0);
+    return this.#rings.reduce((sum, { dropped }) => sum + dropped, this.#unread);
   }
 
   /** Reads the rings of other threads from now on. */
@@ -98,12 +102,17 @@ export class ProcessLog {
     this.#isMoving = true;
     while (this.#rings.some(({ length }) => length > 0)) {
       for (const lines of this.#takeRound()) {
-        await this.#output.write(lines);
+        if (!(await this.#output.write(lines))) {
+          for (const lost of [lines, ...this.#takeRound()])
+            this.#unread += lost.toString().split('\n').length - 1;
+          await delay(ERROR_PAUSE_MS, undefined, { ref: false });
+          break;
+        }
         this.#latestProgress = performance.now();
         this.#isFailing = false;
         this.#hasErrorMessage = false;
       }
-      this.#reportDropped();
+      if (!this.#isFailing) this.#reportDropped();
     }
     this.#isMoving = false;
   }
@@ -120,7 +129,7 @@ export class ProcessLog {
     }
   }
 
-  /** Reports newly dropped lines. Their ring was full, so reports are at least the lines of a ring apart. */
+  /** Reports newly dropped lines. A full ring or a new reader precedes each report, so reports are rare. */
   #reportDropped(): void {
     const lines = this.droppedLines - this.#reportedDrops;
     if (lines === 0) return;

@@ -1,10 +1,14 @@
 import { type ChildProcess, execFileSync, spawn, type StdioOptions } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { INHERITED, ROOT } from '../support/command.ts';
+import { byDepth } from '../support/depth.ts';
+import { eventually } from '../support/eventually.ts';
 import { LineReader, StallingReader } from '../support/stalling-reader.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
 import {
@@ -21,6 +25,10 @@ import type { WriterCommand } from '../support/write-log-lines.ts';
 
 /** An exit that waits for no reader, on a busy machine. */
 const IMMEDIATE_EXIT_MS = 10_000;
+/** Lines that the ring has room for. */
+const MOST = 8000;
+/** Length of the shortest line. */
+const MIN_LENGTH = 90;
 const READING = constants.O_RDONLY | constants.O_NONBLOCK;
 const ON_STANDARD_ERROR = 'a line on standard error\n';
 
@@ -114,15 +122,54 @@ describe('The log', () => {
     const first = StallingReader.start('pipe', SCRIPT, path);
     writer = first.process;
     await write(writer, 10);
+    await first.reads(/"thread":"main","n":9,/);
     await first.close();
-    const { dropped } = await write(writer, FLOOD);
+    await write(writer, FLOOD);
     const second = new LineReader(new Socket({ fd: openSync(path, READING), writable: false }));
     const [, reported] = await second.reads(/"lines":(\d+),"msg":"log lines dropped"/);
+    const { dropped } = await write(writer, 0);
     expect(Number(reported)).to.equal(dropped);
     expect(await end(writer)).to.include({ code: 0 });
     await second.ended;
-    expect(numbersOf(parseLines(second.text), 'other')).to.have.length(FLOOD - dropped);
+    const written = parseLines(second.text).filter(({ msg }) => msg === 'line');
+    expect(written).to.have.length(FLOOD + 100 - dropped);
   });
+
+  it('counts each line on a pipe without a reader, from the first on', async () => {
+    writer = start(['ignore', pipeWithoutReader(inFolder('pipe')), 'ignore', 'ipc']);
+    for (const made of [2, 4]) {
+      await write(writer, 1);
+      await eventually(async () => (await write(writer, 0)).dropped === made);
+    }
+  });
+
+  it('has or counts each line of a named pipe whose reader closes at any time, and reports to the next one', () =>
+    fc.assert(
+      fc.asyncProperty(fc.nat(MOST), fc.nat(MOST), fc.nat(MOST), async (before, after, readLines) => {
+        let made = 0;
+        const make = (count: number) => {
+          made += count + Math.min(count, 100);
+          return write(writer, count);
+        };
+        const path = inFolder(randomUUID());
+        const first = StallingReader.start('pipe', SCRIPT, path);
+        writer = first.process;
+        const writing = make(before);
+        await eventually(() => first.text.length >= Math.min(readLines, before) * MIN_LENGTH);
+        await Promise.all([first.close(), writing]);
+        await make(after);
+        await eventually(async () => (await make(1)).dropped > 0);
+        const second = new LineReader(new Socket({ fd: openSync(path, READING), writable: false }));
+        const { dropped } = await make(1);
+        const [, reported] = await second.reads(/"lines":(\d+),"msg":"log lines dropped"/);
+        expect(Number(reported)).to.equal(dropped);
+        await end(writer);
+        await second.ended;
+        const written = parseLines(first.text + second.text).filter(({ msg }) => msg === 'line');
+        expect(written.length + dropped).to.equal(made);
+      }),
+      { numRuns: byDepth({ short: 5, deep: 100 }), endOnFailure: true },
+    ));
 
   it('is discarded when standard output is closed', async () => {
     const shell = spawn('sh', ['-c', 'exec "$0" "$1" >&-', process.execPath, join(ROOT, SCRIPT)], {

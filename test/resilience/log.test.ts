@@ -1,21 +1,25 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, readFileSync, statSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { INHERITED, ROOT } from '../support/command.ts';
+import { eventually } from '../support/eventually.ts';
 import { environmentIn, metricIn, placeSample } from '../support/replica-under-test.ts';
 import { times } from '../support/records.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 import { exchange } from '../support/raw-responses.ts';
-import { fullPipe, StallingReader } from '../support/stalling-reader.ts';
+import { fullPipe, LineReader, StallingReader } from '../support/stalling-reader.ts';
 
 /** The log lines of these requests exceed the buffers of the worker, the process and the operating system. */
 const REQUESTS = 16_000;
 /** The log lines of these fill the pipe. */
 const FEW_REQUESTS = 1000;
+/** A pipe has room for fewer log lines. */
+const MOST_IN_PIPE = 200;
 const CONNECTIONS = 16;
 const REQUESTS_AT_ONCE = 25;
 /** Size limit of the log file, which a few hundred lines reach. */
@@ -129,6 +133,33 @@ describe('A log reader or a disk that is behind', () => {
       );
     });
   }
+
+  it('costs only log lines, which are all counted, when the reader of a named pipe closes, until another opens it', async () => {
+    const path = inFolder('named');
+    const first = StallingReader.start('pipe', 'src/main.ts', path, environment());
+    replica = first.process;
+    const stderr = text(replica.stderr ?? expect.fail());
+    const [, adminPort] = await first.reads(LISTENING_FOR_OPERATORS);
+    const [, port] = await first.reads(LISTENING);
+    await Promise.all([first.reads(/"msg":"snapshot live"/), first.reads(/"msg":"keys live"/)]);
+    const answers = expectAnswers(port, REQUESTS);
+    await first.reads(/"msg":"request"/);
+    await first.close();
+    await answers;
+    const read = first.text.split('"msg":"request"').length - 1;
+    await eventually(async () => read + (await droppedLines(adminPort)) >= REQUESTS - MOST_IN_PIPE);
+
+    const second = new LineReader(
+      new Socket({ fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), writable: false }),
+    );
+    await expectAnswers(port, FEW_REQUESTS);
+    await second.reads(/"msg":"log lines dropped"/);
+    const dropped = await droppedLines(adminPort);
+    expect(dropped).to.be.within(1, REQUESTS);
+    await expectAllBut(dropped, REQUESTS + FEW_REQUESTS, () => first.text + second.text);
+    await expectExit(replica);
+    expect(await stderr).to.match(/^cannot write the log; lines are dropped: [^\n]*EPIPE[^\n]*\n$/);
+  });
 
   it('costs only log lines, which are counted, when a file cannot grow, until it can', async () => {
     const log = inFolder('log');
