@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type LevelWithSilent, type Logger, pino } from 'pino';
+import type { LevelWithSilent, Logger } from 'pino';
 import { ERROR_PAUSE_MS, LogOutput } from './log-output.ts';
 import { LogRing } from './log-ring.ts';
+import { createLogger } from './logger.ts';
 
 const STANDARD_OUTPUT = 1;
 const STANDARD_ERROR = 2;
@@ -47,15 +48,12 @@ export class ProcessLog {
       this.#writeErrorMessage(error instanceof Error ? error.message : String(error));
       this.#giveUp();
     });
-    this.logger = pino(
-      { level },
-      {
-        write: (line) => {
-          this.#ownRing.write(line);
-          this.#move();
-        },
+    this.logger = createLogger(level, {
+      write: (line) => {
+        this.#ownRing.write(line);
+        this.#move();
       },
-    );
+    });
     setInterval(() => {
       this.#move();
       const hasStalled = this.#isMoving && performance.now() - this.#latestProgress > STALL_MS;

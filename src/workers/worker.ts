@@ -1,6 +1,5 @@
 import type { ListenOptions } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
-import { pino } from 'pino';
 import type { Config } from '../config.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { RELEASES } from '../contract/releases.ts';
@@ -16,6 +15,7 @@ import { RequestMetrics } from '../counts/request-metrics.ts';
 import { createServer, type ServerDependencies } from '../http/server.ts';
 import { KeyRing, noteUse } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
+import { createLogger } from '../log/logger.ts';
 import type { Command, NumberedCommand, Outcome, Reply, WorkerMemory } from './protocol.ts';
 import { WorkerStores } from './shared-views.ts';
 
@@ -29,7 +29,7 @@ export interface WorkerInput {
 if (parentPort === null) throw new Error('the program of a worker runs in a thread only');
 const supervisor = parentPort;
 const { config, memory } = workerData as WorkerInput;
-const log = pino({ level: config.logLevel }, new LogRing(memory.logRing));
+const log = createLogger(config.logLevel, new LogRing(memory.logRing));
 const metrics = new RequestMetrics(memory.metrics);
 const stores = new WorkerStores(memory.shownVersion);
 let keys: KeyRing | undefined;

@@ -115,7 +115,7 @@ describe('Errors', () => {
       expect(status).to.equal(500);
       expect(text).not.to.include('internals');
       expect(headers).not.to.have.property('etag');
-      const [line] = failing.api.logged.filter(({ level }) => level === 50);
+      const [line] = failing.api.logged.filter(({ level }) => level === 'error');
       expect(line).to.deep.include({ requestId: 'id-1', operation: 'listEvents' });
       expect(line).to.have.nested.property('err.message', 'secret internals');
     });

@@ -19,8 +19,8 @@ const SAMPLES = 200;
 /** Time in which the replica notices that all clients have closed their connections, those of suspect networks last. */
 const CLOSED_MS = MAX_WAIT_MS + 5000;
 
-/** pino's number for `warn`. */
-const WARNING = 40;
+/** Levels of lines that are faults, unless they are expected. */
+const FAULT_LEVELS: readonly unknown[] = ['warn', 'error'];
 /** The warnings and errors that the disturbances of a soak cause. */
 const EXPECTED_WARNINGS = [
   'snapshot refused',
@@ -104,7 +104,7 @@ async function check(run: SoakRun, samples: readonly Usage[]): Promise<void> {
   const { code, stderr } = await replica.ended;
   if (code !== 0 || stderr !== '') run.fault(`exit status ${String(code)}: ${stderr}`);
   for (const { level, msg, ...fields } of replica.log)
-    if (Number(level) >= WARNING && !EXPECTED_WARNINGS.includes(String(msg)))
+    if (FAULT_LEVELS.includes(level) && !EXPECTED_WARNINGS.includes(String(msg)))
       run.fault(`log: ${String(msg)} ${JSON.stringify(fields)}`);
 
   const counts = Array.from(run.counts, ([what, times]) => [what, count(times)]);

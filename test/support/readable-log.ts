@@ -1,4 +1,5 @@
-import { type Logger, pino } from 'pino';
+import { type LevelWithSilent, type Logger, pino } from 'pino';
+import { createLogger } from '../../src/log/logger.ts';
 
 export const SILENT = pino({ level: 'silent' });
 
@@ -8,8 +9,8 @@ export interface ReadableLog {
 }
 
 /** Creates a log whose lines a test reads. */
-export function readableLog(level = 'info'): ReadableLog {
+export function readableLog(level: LevelWithSilent = 'info'): ReadableLog {
   const lines: Record<string, unknown>[] = [];
   const write = (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>);
-  return { log: pino({ level }, { write }), lines };
+  return { log: createLogger(level, { write }), lines };
 }

@@ -1,6 +1,7 @@
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
-import { type LevelWithSilent, pino } from 'pino';
+import type { LevelWithSilent } from 'pino';
 import { LogRing } from '../../src/log/log-ring.ts';
+import { createLogger } from '../../src/log/logger.ts';
 import { ProcessLog } from '../../src/log/process-log.ts';
 
 /**
@@ -68,6 +69,6 @@ if (isMainThread) {
   }
 } else {
   const { memory, count } = workerData as { memory: SharedArrayBuffer; count: number };
-  writeLines(pino({ level }, new LogRing(memory)), 'other', count);
+  writeLines(createLogger(level, new LogRing(memory)), 'other', count);
   throw new Error('on purpose');
 }

@@ -11,8 +11,8 @@ import { ServerProcess } from './processes.ts';
  * value that Foyer accepts.
  */
 const NEVER_OVERLOADED_MS = '60000';
-/** pino's number for `error`. */
-const ERROR_LEVEL = 50;
+/** Levels of errors: the name, and the number in checkouts up to version 1.0.0. */
+const ERROR_LEVELS: readonly unknown[] = ['error', 50];
 const LOG_POLL_MS = 10;
 const NEW_LINE = 0x0a;
 /** End of a request's log line. There are thousands a second, and parsing them would take processor time. */
@@ -33,7 +33,7 @@ interface ReplicaOptions {
 
 /** A line of Foyer's log, with the fields that the bench reads. */
 interface LogLine {
-  readonly level: number;
+  readonly level: string | number;
   readonly msg: string;
   readonly port?: number;
   readonly durationMs?: number;
@@ -107,7 +107,7 @@ export class Replica extends ServerProcess {
     for (;;) {
       const line = this.#lines.shift();
       if (line?.msg === msg) return line;
-      if (line !== undefined && line.level >= ERROR_LEVEL)
+      if (line !== undefined && ERROR_LEVELS.includes(line.level))
         throw new Refused(`the replica logged an error: ${JSON.stringify(line)}`);
       if (line === undefined && !this.#readLog()) await this.waitFor(pause(LOG_POLL_MS));
     }

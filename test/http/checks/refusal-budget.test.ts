@@ -110,7 +110,7 @@ describe('The log of refusals', () => {
     mock.timers.tick(1);
     mock.timers.tick(60_000);
     expect(lines).to.have.length(1);
-    expect(lines[0]).to.include({ network: '192.0.2.1', requests: 30, level: 40 });
+    expect(lines[0]).to.include({ network: '192.0.2.1', requests: 30, level: 'warn' });
     expect(lines[0]).to.include({ msg: 'refused requests without a valid key' });
   });
 

@@ -165,9 +165,9 @@ describe('The snapshot watcher', () => {
       await load({ [file]: file[0] });
     }
     expect(log.lines.map(({ level, msg, file }) => [level, msg, file])).to.deep.equal([
-      [30, 'snapshot live', 'a.sqlite'],
-      [30, 'snapshot live', 'b.sqlite'],
-      [40, 'snapshot ahead of the clock', 'b.sqlite'],
+      ['info', 'snapshot live', 'a.sqlite'],
+      ['info', 'snapshot live', 'b.sqlite'],
+      ['warn', 'snapshot ahead of the clock', 'b.sqlite'],
     ]);
     expect(log.lines[2]['warning']).to.include(producedAtOf('b.sqlite'));
   });
