@@ -71,9 +71,13 @@ fail() { # REASON
 
 # Copies the pointer and the pin to the folder `store`, those that there are.
 read_store() {
+  local report status=0
   rm -rf "$state/store.new"
-  mkdir "$state/store.new" && rclone copy --include '/{pointer,pin}' "$remote" "$state/store.new" &&
-    rm -rf "$state/store" && mv -T "$state/store.new" "$state/store"
+  mkdir "$state/store.new" || return
+  report=$(rclone copy --include '/{pointer,pin}' "$remote" "$state/store.new" 2>&1) || status=$?
+  ((status != 3)) || report='no such folder' # In place of three sentences of rclone.
+  [[ -z $report ]] || echo "$report" >&2
+  ((status == 0)) && rm -rf "$state/store" && mv -T "$state/store.new" "$state/store"
 }
 
 digest() { b2sum -l 256 | cut -d ' ' -f 1; }

@@ -288,7 +288,9 @@ describe('Distribution', () => {
   it('pulls each name, although another one fails, and measures both', async () => {
     await push(0);
     const line = await machine.failureOf('pull absent main');
-    expect(line).to.match(/^pull: \S+\/absent: .*; nothing stays published\n$/);
+    expect(line).to.match(
+      /^pull: \S+\/absent: no such folder; the store has: main; nothing stays published\n$/,
+    );
     expect(machine.publishedOf(built)).to.equal(built[0]);
     expect(readFileSync(machine.inFolder('pull.prom'), 'utf8'))
       .to.include('foyer_pull_failed{file="absent"} 1\nfoyer_pull_failed{file="main"} 0\n')
@@ -349,6 +351,7 @@ describe('Distribution', () => {
     await eventually(async () => (await isUp()) !== undefined);
     useStore('far:foyer', far);
     await begin();
+    expect(await machine.failureOf('pull absent')).to.match(/no such folder; the store has: main; /);
     rmSync(inFolder(`far/foyer/main/${built[1].id}.sqlite.zst`));
     await pull(1);
     shell(`echo ${built[0].id} | rclone rcat $STORE/main/pin`);

@@ -61,7 +61,8 @@ export class Machine {
       SNAPSHOT_DIR: this.inFolder('snapshots'),
       KEYS_FILE: this.inFolder('keys.sqlite'),
       METRICS_FILE: this.inFolder('pull.prom'),
-      RCLONE_CONFIG: '/dev/null',
+      // Most users have none.
+      RCLONE_CONFIG: this.inFolder('absent/rclone.conf'),
       ...environment,
     };
   }
