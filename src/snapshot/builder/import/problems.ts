@@ -68,7 +68,7 @@ const BEGINNINGS: Readonly<Record<string, string>> = {
 };
 
 /** A number of so many digits, with its point, or so small that a double may not hold it. A text may look like it. */
-const LONG_NUMBER = /[:[,]\s*-?[\d.]{16}|\de-\d{3}/i;
+const LONG_NUMBER = /[:[,]\s*-?(?:[\d.]{16}|[\d.]+[eE]-\d{3})/;
 
 /** Parses a line, or explains why it is not a JSON object. A number that a double does not hold becomes infinite. */
 export function parseLine(line: string) {
