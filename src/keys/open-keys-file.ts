@@ -21,6 +21,9 @@ const APPLICATION_ID = integerPragma(reference, 'application_id');
 const VERSION = integerPragma(reference, 'user_version');
 const SCHEMA = schemaOf(reference);
 export const EMPTY_KEYS_FILE = reference.serialize();
+const COLUMNS = reference.prepare<[], string>("SELECT name FROM pragma_table_info('keys')").pluck().all();
+/** Limit for each value. The texts of the command are shorter. */
+const MAX_BYTES = 1024;
 
 reference.close();
 
@@ -31,7 +34,9 @@ function integerPragma(database: Database.Database, name: string): number {
 /** Returns the statements of a schema as one text, without comments and with single spaces. */
 function schemaOf(database: Database.Database): string {
   return database
-    .prepare<[], string>('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name')
+    .prepare<[], string>(
+      'SELECT substr(sql, 1, 10000) FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name LIMIT 10',
+    )
     .pluck()
     .all()
     .join(';\n')
@@ -111,6 +116,9 @@ function checkContent(database: Database.Database): void {
   }
   const finding = database.pragma('integrity_check(1)', { simple: true });
   if (finding !== 'ok') throw new CorruptKeysFile(`it is damaged: ${String(finding)}`);
+  const isLong = COLUMNS.map((column) => `octet_length(${column}) > ${MAX_BYTES}`).join(' OR ');
+  if (database.prepare(`SELECT 1 FROM keys WHERE ${isLong}`).get() !== undefined)
+    throw new CorruptKeysFile(`a value has more than ${MAX_BYTES} bytes`);
 }
 
 /** Translates SQLite's errors about the state of a file. Others, such as a full disk, stay unchanged. */

@@ -50,6 +50,12 @@ describe('readKeyRing', () => {
     expect(readdirSync(dirname(path))).to.deep.equal(['keys.sqlite']);
   });
 
+  for (const column of ['key_id', 'organization_id', 'label', 'created_at', 'expires_at', 'revoked_at'])
+    it(`refuses a file with a long text in ${column}`, () => {
+      const long = `UPDATE keys SET ${column} = replace(hex(zeroblob(1000)), '0', 'x') WHERE organization_id = 'org_1'`;
+      expect(() => readKeyRing(altered(long))).to.throw(CorruptKeysFile, 'a value has more than 1024 bytes');
+    });
+
   it('reads a file whose schema has other comments', () => {
     const path = keysFile();
     const database = new Database(path);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
+import { MANIFEST_TEXTS } from '../../src/snapshot/format/schema.ts';
 import { INHERITED, ROOT } from '../support/command.ts';
 import { change } from '../support/altered-snapshot.ts';
 import { byDepth } from '../support/depth.ts';
@@ -214,6 +215,27 @@ describe(`Pages of a hostile snapshot, read by the loader thread of another proc
       expect(outcome.peakBytes - before).to.be.below(HUGE_BYTES / 2);
     });
   }
+
+  describe('refuses a text of 100 MB, in little memory, in', () => {
+    const huge = `replace(hex(zeroblob(${HUGE_BYTES / 2})), '0', 'x')`;
+    const rows =
+      "INSERT INTO ancestors VALUES ('a', ''); INSERT INTO deletions VALUES ('north', 'tickets', 'a', '')";
+    const texts = MANIFEST_TEXTS.flatMap(({ table, limits }) => limits.map(([column]) => [table, column]));
+    for (const [table, column] of [...texts, ['sqlite_schema', 'sql'], ['sqlite_schema', 'name']]) {
+      it(`${column} of ${table}`, async () => {
+        const changed =
+          table === 'sqlite_schema'
+            ? `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET ${column} = ${column} || ' -- ' || ${huge} WHERE name = 'runs'`
+            : `UPDATE ${table} SET ${column} = ${huge} WHERE ${column} = (SELECT min(${column}) FROM ${table})`;
+        change(copied(), [rows, changed]);
+        const { peakBytes: before } = await load('sound');
+        const outcome = await load('hostile');
+        expectRefused(outcome, column);
+        expect(outcome.detail?.length).to.be.below(300);
+        expect(outcome.peakBytes - before).to.be.below(HUGE_BYTES / 2);
+      });
+    }
+  });
 
   it(`refuses ${COPIES} copies with changed pages, or serves the same content`, async () => {
     const bytes = readFileSync(inFolder('sound.sqlite'));

@@ -99,6 +99,7 @@ export function declaration(
     deletionCount: 0,
     deletionBytes: 0,
     runs,
+    columns: byCollection(() => ({ bytes: 0, elements: 0, largestRun: 0 })),
   };
 }
 

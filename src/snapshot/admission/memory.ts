@@ -1,7 +1,8 @@
 import { totalmem } from 'node:os';
 import { byList, bytesOf, type SectionImage } from '../../store/organization-image.ts';
 import { MEGABYTE } from '../../store/memory/shared-arrays.ts';
-import { type CollectionLayout, SESSIONS, COLLECTIONS } from '../format/layout.ts';
+import type { ColumnSizes } from '../format/column-sizes.ts';
+import { type CollectionLayout, type ColumnLayout, COLLECTIONS, SESSIONS } from '../format/layout.ts';
 import { type ManifestOrganization, rowCount } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 
@@ -47,57 +48,66 @@ interface MemoryNeed {
 // For each record: its offset (8), up to four slots of the id index (16), and its row (4) and instant (8) among the
 // changes.
 const RECORD_BYTES = 36;
-// For each record and text column: a key with up to four slots (16), its end (4), 20 bytes of text, and a list of one
-// row (8). Records that share keys need less, even where long lists are also ordered by instant.
-const TEXT_BYTES = 48;
+// For each text of a record, besides its bytes: a key with up to four slots (16), its end (4), and a list of one row
+// (8). Records that share keys need less, even where long lists are also ordered by instant.
+const TEXT_BYTES = 28;
+const PAIR_BYTES = 36; // for each pair of a composite index: a key of 8 bytes likewise
 const INSTANT_BYTES = 24; // for each instant column of it: the instant (8), its row (4), its rank (4), and a matrix
 const SCHEDULE_BYTES = 40; // for each session: its event, start, rank by start, and entries in the index `startAt`
 const ORGANIZATION_BYTES = 64 * 1024; // for each organization: the objects around its buffers, in both threads
+const NAME_BYTES = 8; // for each character of its name, in both threads
 const BUILDING_BYTES = 96; // for each record of the largest list: the arrays from which its indexes are built
+const ELEMENT_BUILDING_BYTES = 48; // for each element of its lists, likewise
+const RUN_BUFFERS = 5; // for each byte of the largest run: its columns, a copy of each, and the bounds of its texts
+const RUN_BYTES = 400; // for each run: its entry in the manifest, in both threads
 const DELETION_BYTES = 16; // for each deletion: the offset of its id (8), and its instant (8)
 const DELETION_BUILDING_BYTES = 250; // for each deletion: the objects from which these are built
 const LOADER_BYTES = 64 * MEGABYTE; // the loader thread: 50 MB were measured
 export const UNCOLLECTED_BYTES = 64 * MEGABYTE; // of run buffers that await garbage collection, at most
-const MARGIN = 1.05; // for longer keys, and for lists of several texts, which the manifest does not declare
 
 /**
- * Estimates the memory of a load from the run counts and lengths of the manifest.
+ * Estimates the memory of a load from the counts and lengths of runs and columns.
  *
- *     held = 1.05 × (record bytes + index bytes)
+ *     held = record bytes + index bytes
  *     peak = held + 64 MB + min(held, 64 MB)
- *            + 64 kB for each organization
- *            + the larger of 96 bytes for each record of the largest list, and 250 for each of the most deletions
+ *            + 64 kB for each organization, 400 bytes for each run, and 5 times the columns of the largest run
+ *            + the larger of what is needed to build the largest list, and 250 bytes for each of the most deletions
  *
- * With records of a kilobyte, `held` exceeds the actual images by 10 to 25 %. It is too low only where most keys exceed
- * 40 bytes, or most records have lists of dozens of texts.
+ * With records of a kilobyte, `held` exceeds the actual images by 10 to 25 %.
  */
 export function memoryNeed(organizations: readonly ManifestOrganization[]): MemoryNeed {
-  let held = 0;
-  let largest = 0;
-  let mostDeletions = 0;
-  for (const { runs, deletionCount, deletionBytes } of organizations) {
+  let [held, objects, building, largestRun] = [0, 0, 0, 0];
+  for (const { name, runs, columns, deletionCount, deletionBytes } of organizations) {
     held += deletionBytes + deletionCount * DELETION_BYTES;
-    mostDeletions = Math.max(mostDeletions, deletionCount);
+    objects += ORGANIZATION_BYTES + name.length * NAME_BYTES;
+    building = Math.max(building, deletionCount * DELETION_BUILDING_BYTES);
     for (const layout of COLLECTIONS) {
-      const count = rowCount(runs[layout.name]);
-      const bytes = runs[layout.name].reduce((sum, { recordBytes }) => sum + recordBytes, 0);
-      held += bytes + count * indexBytes(layout);
+      const entries = runs[layout.name];
+      const sizes = columns[layout.name];
+      const bytes = entries.reduce((sum, { recordBytes }) => sum + recordBytes, 0);
       // The end of an event record for a session is about as long as the record of the session.
-      if (layout === SESSIONS) held += bytes;
-      largest = Math.max(largest, count);
+      held += layout === SESSIONS ? 2 * bytes : bytes;
+      held += indexBytes(layout, rowCount(entries), sizes);
+      objects += entries.length * RUN_BYTES;
+      const parts =
+        rowCount(entries) * BUILDING_BYTES + sizes.elements * ELEMENT_BUILDING_BYTES + sizes.bytes * 2;
+      building = Math.max(building, parts);
+      largestRun = Math.max(largestRun, sizes.largestRun);
     }
   }
-  held = Math.ceil(held * MARGIN);
-  const loader = LOADER_BYTES + Math.min(held, UNCOLLECTED_BYTES);
-  const lists = Math.max(largest * BUILDING_BYTES, mostDeletions * DELETION_BUILDING_BYTES);
-  const building = organizations.length * ORGANIZATION_BYTES + lists;
-  return { held, peak: held + loader + building, organizations: organizations.length };
+  const loader = LOADER_BYTES + Math.min(held, UNCOLLECTED_BYTES) + largestRun * RUN_BUFFERS;
+  return { held, peak: held + loader + objects + building, organizations: organizations.length };
 }
 
-function indexBytes(layout: CollectionLayout): number {
-  if (layout === SESSIONS) return RECORD_BYTES + SCHEDULE_BYTES;
-  const instants = layout.columns.filter(({ holds }) => holds === 'instant').length;
-  return RECORD_BYTES + instants * INSTANT_BYTES + (layout.columns.length - instants) * TEXT_BYTES;
+function indexBytes(layout: CollectionLayout, count: number, { bytes, elements }: ColumnSizes): number {
+  // The columns of sessions become schedules.
+  if (layout === SESSIONS) return count * (RECORD_BYTES + SCHEDULE_BYTES);
+  const columnsOf = (kind: ColumnLayout['holds']) =>
+    layout.columns.filter(({ holds }) => holds === kind).length;
+  const texts = count * columnsOf('text') + elements;
+  const pairs = (count + elements) * layout.composites.length;
+  const instants = count * columnsOf('instant');
+  return bytes + count * RECORD_BYTES + texts * TEXT_BYTES + pairs * PAIR_BYTES + instants * INSTANT_BYTES;
 }
 
 const PROCESS_BYTES = 160 * MEGABYTE; // code, heap and buffers with one worker: 150 MB were measured

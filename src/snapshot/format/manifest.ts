@@ -9,9 +9,17 @@ import {
   type SnapshotOrigin,
   UUID,
 } from '../../store/organization-image.ts';
+import { type ColumnSizes, columnSizes } from './column-sizes.ts';
 import { byCollection, COLLECTIONS } from './layout.ts';
 import { damaged, inconsistent, RefusedSnapshot } from './refused-snapshot.ts';
-import { MAX_ANCESTORS, MAX_NAMES_BYTES, MAX_RUN_BYTES, MAX_RUN_RECORDS, MAX_RUNS } from './schema.ts';
+import {
+  MANIFEST_TEXTS,
+  MAX_ANCESTORS,
+  MAX_NAMES_BYTES,
+  MAX_RUN_BYTES,
+  MAX_RUN_RECORDS,
+  MAX_RUNS,
+} from './schema.ts';
 
 /**
  * Permits that a publisher may give to one snapshot. With `rollback`, it may be older than the live one. With `shrink`,
@@ -43,9 +51,11 @@ export interface ManifestOrganization {
   readonly deletionBytes: number;
   /** In list order. */
   readonly runs: Runs;
+  readonly columns: Readonly<Record<CollectionName, ColumnSizes>>;
 }
 
 type Runs = Readonly<Record<CollectionName, readonly RunEntry[]>>;
+type DeclaredOrganization = Omit<ManifestOrganization, 'columns'>;
 
 export interface RunEntry {
   readonly firstRow: number;
@@ -106,7 +116,7 @@ export function linesDigest(...parts: Iterable<readonly (string | number)[]>[]):
 }
 
 type DigestedManifest = Omit<Manifest, 'organizations'> & {
-  readonly organizations: readonly Omit<ManifestOrganization, 'deletionCount' | 'deletionBytes' | 'runs'>[];
+  readonly organizations: readonly Omit<DeclaredOrganization, 'deletionCount' | 'deletionBytes' | 'runs'>[];
 };
 
 /** Computes the manifest digest, base64url: a JSON line for the snapshot, each ancestor, and each organization. */
@@ -134,8 +144,7 @@ type SnapshotRow = Readonly<Record<'snapshot_id' | 'produced_at' | 'digest', str
  * @throws RefusedSnapshot
  */
 export function readManifest(database: Database.Database, fileBytes: number): Manifest {
-  for (const table of ['snapshot', 'ancestors', 'organizations', 'runs', 'deletions'])
-    checkTable(database, table);
+  for (const { table, limits } of MANIFEST_TEXTS) checkTable(database, table, limits);
   checkManifestSize(database);
   const rows = database.prepare<[], SnapshotRow>('SELECT * FROM snapshot').all();
   if (rows.length !== 1) throw inconsistent(`its table "snapshot" has ${rows.length} rows instead of one`);
@@ -160,19 +169,35 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
   checkHistory(manifest);
   checkRuns(organizations, fileBytes);
   checkRunTables(database, organizations);
-  return manifest;
+  const sizesOf = columnSizes(database);
+  return { ...manifest, organizations: organizations.map((one) => ({ ...one, columns: sizesOf(one) })) };
 }
 
+type Limits = readonly (readonly [column: string, bytes: number])[];
+
 /**
- * Refuses a table with a damaged tree or a value of another type.
+ * Refuses a table with a damaged tree, a value of another type or a text over its limit.
  * The check reads each page once. A tree whose pages are linked twice could hold more rows than can ever be read.
  */
-function checkTable(database: Database.Database, table: string): void {
+function checkTable(database: Database.Database, table: string, limits: Limits): void {
   // The first row is the first finding.
   const finding = database.pragma(`quick_check(${table})`, { simple: true });
-  if (finding === 'ok') return;
-  const detail = String(finding).replace(/\s+/g, ' ');
-  throw new RefusedSnapshot('damaged', `its table "${table}" is damaged: ${detail}; copy or build it again`);
+  if (finding !== 'ok') {
+    const detail = String(finding).replace(/\s+/g, ' ');
+    throw new RefusedSnapshot(
+      'damaged',
+      `its table "${table}" is damaged: ${detail}; copy or build it again`,
+    );
+  }
+  // octet_length() reads only the header of a row: a text is not read before its length is known.
+  const longest = limits.map(([column]) => `max(octet_length(${column})) AS ${column}`).join(', ');
+  const found = database.prepare<[], Record<string, number>>(`SELECT ${longest} FROM ${table}`).get();
+  for (const [column, bytes] of limits) {
+    if (found !== undefined && found[column] > bytes)
+      throw inconsistent(
+        `a text in column ${column} of "${table}" has ${found[column]} bytes, more than ${bytes}`,
+      );
+  }
 }
 
 /** Refuses a manifest that would not fit in the memory of the main thread, which receives it. */
@@ -194,8 +219,8 @@ function checkManifestSize(database: Database.Database): void {
 
 type RunRow = RunEntry & Readonly<Record<'organizationId' | 'list', string>>;
 
-function readOrganizations(database: Database.Database): ManifestOrganization[] {
-  const declared = database.prepare<[], Omit<ManifestOrganization, 'runs'>>(
+function readOrganizations(database: Database.Database): DeclaredOrganization[] {
+  const declared = database.prepare<[], Omit<DeclaredOrganization, 'runs'>>(
     `SELECT organization_id AS organizationId, name, digest AS contentDigest, since,
             history_digest AS historyDigest,
             count(id) AS deletionCount, coalesce(sum(octet_length(id)), 0) AS deletionBytes
@@ -223,7 +248,7 @@ function readOrganizations(database: Database.Database): ManifestOrganization[] 
 }
 
 /** Refuses malformed ids and times of snapshots, and a history that is not in the order of their times. */
-function checkHistory(manifest: Manifest): void {
+function checkHistory(manifest: DigestedManifest): void {
   let latest: Instant | undefined;
   for (const { snapshotId, producedAt } of [...manifest.ancestors, manifest]) {
     if (!UUID.test(snapshotId)) throw inconsistent(`its snapshot_id "${snapshotId}" is not a UUID`);
@@ -252,7 +277,7 @@ export function instantOf(time: string): Instant {
 }
 
 /** Refuses gaps and overlaps of runs, counts out of bounds, and more bytes than the file has. */
-function checkRuns(organizations: readonly ManifestOrganization[], fileBytes: number): void {
+function checkRuns(organizations: readonly DeclaredOrganization[], fileBytes: number): void {
   let bytes = 0;
   for (const { organizationId, runs } of organizations) {
     for (const { name } of COLLECTIONS) {
@@ -278,7 +303,7 @@ function checkRuns(organizations: readonly ManifestOrganization[], fileBytes: nu
  * Refuses run tables with more or fewer rows than "runs", and deletions of other organizations. The run reader refuses a
  * run that is missing.
  */
-function checkRunTables(database: Database.Database, organizations: readonly ManifestOrganization[]): void {
+function checkRunTables(database: Database.Database, organizations: readonly DeclaredOrganization[]): void {
   for (const { name, table } of COLLECTIONS) {
     const declared = organizations.reduce((sum, { runs }) => sum + runs[name].length, 0);
     // A damaged tree could have an endless number of rows.

@@ -36,13 +36,16 @@ export const TRANSIENT_REASONS: readonly RefusalReason[] = ['unreadable', 'timeo
 /** Reasons that depend on the other live snapshots. */
 export const DEPENDENT_REASONS: readonly RefusalReason[] = ['conflict', 'memory'];
 
+/** Longer messages are cut: they quote the file, and a line of the log has its limit. */
+const MAX_MESSAGE = 2000;
+
 /** The refusal of a snapshot, with a message for operators. The message does not name the file. */
 export class RefusedSnapshot extends Error {
   override readonly name = 'RefusedSnapshot';
   readonly reason: RefusalReason;
 
   constructor(reason: RefusalReason, message: string) {
-    super(message);
+    super(message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message);
     this.reason = reason;
   }
 }

@@ -23,6 +23,8 @@ export const MAX_RUNS = 1_000_000;
 export const MAX_ANCESTORS = 20_000;
 /** Limit for the ids and names of all organizations together. */
 export const MAX_NAMES_BYTES = 64 * MEGABYTE;
+/** Limit for each text of the manifest but the names of organizations and the ids of deleted records. */
+export const MAX_TEXT_BYTES = 256;
 
 /**
  * Returns the statements of a schema by object, such as `table runs`, in alphabetical order.
@@ -49,10 +51,27 @@ export const SCHEMA_STATEMENTS = schemaStatements(reference);
 export const APPLICATION_ID = Number(reference.pragma('application_id', { simple: true }));
 export const FORMAT_VERSION = Number(reference.pragma('user_version', { simple: true }));
 
+/** The texts of the tables that have no records, with the limit for each. */
+export const MANIFEST_TEXTS = ['snapshot', 'ancestors', 'organizations', 'runs', 'deletions'].map(
+  (table) => ({
+    table,
+    limits: reference
+      .prepare<[string], string>("SELECT name FROM pragma_table_info(?) WHERE type = 'TEXT'")
+      .pluck()
+      .all(table)
+      .map((column) => [column, /^(name|id)$/.test(column) ? MAX_RECORD_BYTES : MAX_TEXT_BYTES] as const),
+  }),
+);
+
 reference.close();
 
 export function contentColumns({ columns }: CollectionLayout): readonly string[] {
   return [LENGTHS_COLUMN, ...columns.map(({ column }) => column), RECORDS_COLUMN];
+}
+
+/** Returns the columns of a run table besides its key. */
+export function allColumns(layout: CollectionLayout): readonly string[] {
+  return [...contentColumns(layout), CHANGED_COLUMN];
 }
 
 /**

@@ -83,7 +83,7 @@ function checkHeader(path: string): void {
     readSync(file, firstPage, 0, MAX_PAGE_BYTES, 0);
     checkFields(firstPage, status.size);
     if (!isSchemaTree(firstPage, file)) {
-      const message = `its table "sqlite_schema" has over ${MAX_SCHEMA_PAGES} leaves, or other pages`;
+      const message = `its table "sqlite_schema" has too many leaves or rows, a row of 16 kB, or other pages`;
       throw new RefusedSnapshot('schema', message);
     }
   } finally {
@@ -136,16 +136,18 @@ const TABLE_INTERIOR = 5;
 const INTERIOR_HEADER_BYTES = 12;
 /** With the smallest pages, 512 bytes, the schema of a snapshot has 13 leaves. */
 const MAX_SCHEMA_PAGES = 64;
+const LEAF_HEADER_BYTES = 8;
+const MAX_SCHEMA_ROWS = 64;
 
 /**
- * Returns whether `sqlite_schema` is one leaf, or some leaves below page 1.
+ * Returns whether `sqlite_schema` is one leaf, or some leaves below page 1, with a bounded number of short rows.
  * SQLite reads all of its rows before any check. A tree whose pages are linked many times would keep the thread in
  * SQLite for ever, where it cannot be ended.
  */
 function isSchemaTree(page: Buffer, file: number): boolean {
   const pageSize = pageSizeIn(page);
   const root = page.subarray(HEADER_BYTES);
-  if (root[0] === TABLE_LEAF) return true;
+  if (root[0] === TABLE_LEAF) return isSchemaLeaf(page, HEADER_BYTES);
   const cells = root[0] === TABLE_INTERIOR ? root.readUInt16BE(3) : MAX_SCHEMA_PAGES;
   const end = HEADER_BYTES + INTERIOR_HEADER_BYTES + 2 * cells;
   if (cells >= MAX_SCHEMA_PAGES || end > pageSize) return false;
@@ -155,10 +157,24 @@ function isSchemaTree(page: Buffer, file: number): boolean {
     if (cell + 4 > pageSize) return false;
     children.add(page.readUInt32BE(cell));
   }
-  const kind = Buffer.alloc(1);
+  const leaf = Buffer.alloc(pageSize);
   const isLeaf = (child: number) =>
-    child > 0 && readSync(file, kind, 0, 1, (child - 1) * pageSize) === 1 && kind[0] === TABLE_LEAF;
+    child > 0 &&
+    readSync(file, leaf, 0, pageSize, (child - 1) * pageSize) === pageSize &&
+    isSchemaLeaf(leaf, 0);
   return children.size === cells + 1 && children.values().every(isLeaf);
+}
+
+/** @param at offset of the header of the page */
+function isSchemaLeaf(page: Buffer, at: number): boolean {
+  const rows = page.readUInt16BE(at + 3);
+  if (page[at] !== TABLE_LEAF || rows > MAX_SCHEMA_ROWS) return false;
+  for (let row = 0; row < rows; row++) {
+    const cell = page.readUInt16BE(at + LEAF_HEADER_BYTES + 2 * row);
+    // The length of a row is a varint. Each byte but its last has the highest bit: two bytes suffice below 16 kB.
+    if ((page[cell] & page[cell + 1] & 0x80) !== 0) return false;
+  }
+  return true;
 }
 
 function checkSchema(database: Database.Database): void {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Texts } from '../../store/index/texts.ts';
-import type { Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
+import type { Floats, Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
 import { BACKSLASH, COMMA, endOfText, QUOTE } from '../../store/records.ts';
 import { parseJson } from '../format/json-values.ts';
 
@@ -13,6 +13,7 @@ import { parseJson } from '../format/json-values.ts';
  */
 
 const BLANK = 0x20;
+const MINUS = 0x2d;
 const DIGIT_0 = 0x30;
 const DIGIT_9 = 0x39;
 const OPEN = 0x5b;
@@ -137,8 +138,18 @@ export function readInstants(column: Buffer, count: number): Int64s | undefined 
   return isValid ? BigInt64Array.from(instants) : undefined;
 }
 
-function readNumbers(column: Buffer, count: number): readonly number[] | undefined {
-  const values: unknown = parseJson(column.toString());
-  const isValid = Array.isArray(values) && values.length === count;
-  return isValid && values.every((value) => typeof value === 'number') ? values : undefined;
+/** Reads whole numbers, exact up to 2^53. Stops at the first character of anything else. */
+function readNumbers(column: Buffer, count: number): Floats | undefined {
+  const numbers = new Float64Array(count);
+  let at = 0;
+  for (let i = 0; i < count; i++) {
+    if (column[at++] !== (i === 0 ? OPEN : COMMA)) return undefined;
+    const isNegative = column[at] === MINUS;
+    const first = isNegative ? ++at : at;
+    let number = 0;
+    for (; column[at] >= DIGIT_0 && column[at] <= DIGIT_9; at++) number = number * 10 + column[at] - DIGIT_0;
+    if (at === first || (column[first] === DIGIT_0 && at > first + 1)) return undefined;
+    numbers[i] = isNegative ? -number : number;
+  }
+  return column[at] === CLOSE && at + 1 === column.length ? numbers : undefined;
 }

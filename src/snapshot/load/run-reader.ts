@@ -5,13 +5,14 @@ import { decodeText } from '../../store/index/texts.ts';
 import type { Bytes, Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
 import { byCollection, type CollectionLayout } from '../format/layout.ts';
 import { type RunEntry, utcInstant } from '../format/manifest.ts';
+import { isRun, noRun } from '../format/column-sizes.ts';
 import { inconsistent, RefusedSnapshot } from '../format/refused-snapshot.ts';
 import {
+  allColumns,
   CHANGED_COLUMN,
   changesDigest,
   contentColumns,
   LENGTHS_COLUMN,
-  MAX_RUN_BYTES,
   RECORDS_COLUMN,
   runDigest,
 } from '../format/schema.ts';
@@ -25,15 +26,9 @@ export class RunReader {
 
   constructor(database: Database.Database) {
     this.#statements = byCollection((layout) => {
-      const columns = [...contentColumns(layout), CHANGED_COLUMN];
       // The cast makes better-sqlite3 return bytes: it would decode a text column into a string.
-      const values = columns.map((column) => `CAST(${column} AS BLOB) AS ${column}`);
-      // octet_length() reads only the header of a row, so that an oversized column takes no memory.
-      const isTooLong = columns.map((column) => `octet_length(${column}) > ${MAX_RUN_BYTES}`);
-      return database.prepare(
-        `SELECT ${values.join(', ')} FROM ${layout.table}
-         WHERE organization_id = ? AND first_row = ? AND (${isTooLong.join(' OR ')}) IS NOT TRUE`,
-      );
+      const values = allColumns(layout).map((column) => `CAST(${column} AS BLOB) AS ${column}`);
+      return database.prepare(`SELECT ${values.join(', ')} FROM ${layout.table} WHERE ${isRun(layout)}`);
     });
   }
 
@@ -42,18 +37,8 @@ export class RunReader {
    * @throws RefusedSnapshot when the run is missing or too large
    */
   read(layout: CollectionLayout, organizationId: string, entry: RunEntry): Run {
-    const { name, table } = layout;
-    const { firstRow } = entry;
-    const columns = this.#statements[name].get(organizationId, firstRow);
-    if (columns === undefined) {
-      throw inconsistent(
-        `${table} has no valid run of "${organizationId}" at row ${firstRow}: ` +
-          `it is missing, or a column exceeds ${MAX_RUN_BYTES} bytes`,
-      );
-    }
-    for (const column in columns)
-      if (!Buffer.isBuffer(columns[column]))
-        throw inconsistent(`column ${column} of ${table} is NULL at row ${firstRow}`);
+    const columns = this.#statements[layout.name].get(organizationId, entry.firstRow);
+    if (columns === undefined) throw noRun(layout, organizationId, entry);
     return new Run(layout, organizationId, entry, columns);
   }
 }
