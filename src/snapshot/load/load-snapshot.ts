@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { OrganizationImage, SnapshotImage, SnapshotOrigin } from '../../store/organization-image.ts';
+// The loader inherits the key of its hashes.
+import '../../store/index/texts.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import type { OnProgress, ReadOptions } from './read-snapshot.ts';

@@ -1,13 +1,56 @@
+import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import type { Bytes, Uint32s } from '../memory/shared-arrays.ts';
 
+const HASH_KEY = 'foyer hash key';
+
 /**
- * Hashes bytes for a table with open addressing, by the golden ratio (Knuth, "The Art of Computer Programming", 6.4). The
- * low bits, which select the slot, depend on every byte. A call of `crc32` for each text takes a load 5 % longer.
+ * The key of the hashes in this process. Its threads inherit it, since they share the tables, and nothing stores it:
+ * without the key, texts with equal hashes, which make a table slow, cannot be found.
+ */
+const [KEY_0, KEY_1] = inheritedKey();
+
+function inheritedKey(): Uint32s {
+  const inherited: unknown = getEnvironmentData(HASH_KEY);
+  if (inherited instanceof Uint32Array) return inherited;
+  const key = crypto.getRandomValues(new Uint32Array(2));
+  setEnvironmentData(HASH_KEY, key);
+  return key;
+}
+
+/**
+ * Hashes bytes for a table with open addressing, by HalfSipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input
+ * PRF", INDOCRYPT 2012; https://github.com/veorq/SipHash).
  */
 export function hashBytes(bytes: Bytes, start = 0, end = bytes.length): number {
-  let hash = 0;
-  for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i], 0x9e3779b1);
-  return (hash ^ (hash >>> 15)) >>> 0;
+  let [v0, v1, v2, v3] = [KEY_0 | 0, KEY_1 | 0, 0x6c796765 ^ KEY_0, 0x74656462 ^ KEY_1];
+  let at = start;
+  for (let rest = 4; rest > 0;) {
+    let word = 0;
+    if (at + 4 <= end) {
+      word = bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24);
+      at += 4;
+    } else if (rest-- === 4) {
+      word = (end - start) << 24;
+      for (let shift = 0; at < end; shift += 8) word |= bytes[at++] << shift;
+    } else if (rest === 2) v2 ^= 0xff;
+    v3 ^= word;
+    v0 = (v0 + v1) | 0;
+    v1 = rotated(v1, 5) ^ v0;
+    v0 = rotated(v0, 16);
+    v2 = (v2 + v3) | 0;
+    v3 = rotated(v3, 8) ^ v2;
+    v0 = (v0 + v3) | 0;
+    v3 = rotated(v3, 7) ^ v0;
+    v2 = (v2 + v1) | 0;
+    v1 = rotated(v1, 13) ^ v2;
+    v2 = rotated(v2, 16);
+    v0 ^= word;
+  }
+  return (v1 ^ v3) >>> 0;
+}
+
+function rotated(word: number, bits: number): number {
+  return (word << bits) | (word >>> (32 - bits));
 }
 
 /** Returns the size of an open-addressing table for `count` entries: a power of two. At most half of it is used. */
