@@ -31,7 +31,7 @@ export function startRefresh(
     folder: config.snapshotDir,
     stores,
     history,
-    load: (file, path) => {
+    load: (file, path, signal) => {
       const admit = (manifest: Manifest) => {
         try {
           admission.admit(file, manifest, !snapshots.hasTriedAll);
@@ -40,7 +40,7 @@ export function startRefresh(
           void workers.publish(stores.view);
         }
       };
-      const image = loadSnapshot(path, { admit, timeoutSeconds: config.loadTimeoutSeconds });
+      const image = loadSnapshot(path, { admit, timeoutSeconds: config.loadTimeoutSeconds, signal });
       begun.resolve(undefined);
       return image;
     },

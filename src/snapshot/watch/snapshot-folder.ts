@@ -31,8 +31,8 @@ export class SnapshotFolder {
     return performance.now() - since >= this.settleMs;
   }
 
-  /** Lists the snapshot files in name order, and those removed since the last listing. */
-  async list(): Promise<{ files: ReadonlyMap<string, SeenFile>; removed: readonly string[] }> {
+  /** Lists the snapshot files in name order. */
+  async list(): Promise<ReadonlyMap<string, SeenFile>> {
     const names = await readdir(this.#path);
     // One time for all files, so that files written together settle in order.
     const [now, wallClock] = [performance.now(), Date.now()];
@@ -48,9 +48,8 @@ export class SnapshotFolder {
       const last = this.#seen?.get(file);
       files.set(file, last?.version === version ? last : { version, since: isOld ? -Infinity : now });
     }
-    const removed = [...(this.#seen?.keys() ?? [])].filter((file) => !files.has(file));
     this.#seen = files;
-    return { files, removed };
+    return files;
   }
 
   /**

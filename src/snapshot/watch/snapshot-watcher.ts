@@ -20,8 +20,11 @@ interface WatcherDependencies {
   readonly folder: string;
   readonly stores: StoreRegistry;
   readonly history: LoadHistory;
-  /** Loads the file at a path without links. Rejects with RefusedSnapshot when the file may not go live. */
-  readonly load: (file: string, path: string) => Promise<SnapshotImage>;
+  /**
+   * Loads the file at a path without links. Rejects with RefusedSnapshot when the file may not go live, and with the
+   * reason of the signal.
+   */
+  readonly load: (file: string, path: string, signal: AbortSignal) => Promise<SnapshotImage>;
   /**
    * Replaces the organizations of the file with those of the image, also those of other files. Fulfilled when all
    * workers use it.
@@ -43,6 +46,11 @@ interface TriedFile {
   readonly dueAt: number;
 }
 
+interface Retry {
+  readonly file: string;
+  readonly abort: AbortController;
+}
+
 /** Loads the snapshot files of a folder into the registry, one at a time, and again when they change. */
 export class SnapshotWatcher {
   readonly #dependencies: WatcherDependencies;
@@ -51,6 +59,10 @@ export class SnapshotWatcher {
   readonly #tried = new Map<string, TriedFile>();
   readonly #stop = new AbortController();
   #polling: Promise<void> | undefined;
+  /** The files of the latest listing of a poll. */
+  #listed: readonly string[] = [];
+  /** The load of a file that was refused before, which ends when another file waits. */
+  #retry: Retry | undefined;
   #first: ReadonlyMap<string, SeenFile> | undefined;
   /** The reason why the folder cannot be read, or undefined. Each reason is logged once. */
   complaint: string | undefined;
@@ -71,6 +83,7 @@ export class SnapshotWatcher {
    * Concurrent calls share one poll. After the first, a change in the folder also starts a poll.
    */
   poll(): Promise<void> {
+    if (this.#retry !== undefined) void this.#endRetry(this.#retry);
     this.#polling ??= this.#poll().finally(() => {
       this.#polling = undefined;
     });
@@ -99,9 +112,10 @@ export class SnapshotWatcher {
     for (;;) {
       signal.throwIfAborted();
       await this.#folder.listen(() => void this.poll(), signal);
-      const { files, removed } = await this.#folder.list();
+      const files = await this.#folder.list();
       this.#first ??= files;
-      for (const file of removed) this.#forget(file);
+      for (const file of this.#listed) if (!files.has(file)) this.#forget(file);
+      this.#listed = [...files.keys()];
       const changed = [...files].filter(([file, { version }]) => this.#isDue(file, version));
       const settled = changed.filter(([, seen]) => this.#folder.isSettled(seen));
       for (const [file, { version }] of settled) {
@@ -123,6 +137,15 @@ export class SnapshotWatcher {
     return tried.dueAt <= this.#clock() && !this.#dependencies.hasUnendedLoads();
   }
 
+  /** Ends a further load of a file if another file is due: a slow one delays the others only once. */
+  async #endRetry({ file: slow, abort }: Retry): Promise<void> {
+    const files = await this.#folder.list().catch(() => new Map<string, SeenFile>());
+    const isDue = ([file, { version }]: [string, SeenFile]) =>
+      file !== slow && this.#isDue(file, version) && this.#tried.get(file)?.reason !== 'timeout';
+    if ([...files].some(isDue))
+      abort.abort(new RefusedSnapshot('timeout', 'it took too long, and another file was due'));
+  }
+
   /** Makes files due at once that were refused for one of the reasons. */
   retry(reasons: readonly RefusalReason[]): void {
     for (const [file, { reason }] of this.#tried)
@@ -138,8 +161,12 @@ export class SnapshotWatcher {
     this.#tried.set(file, { version, refusals: 0, dueAt: Infinity });
     const durationMs = () => Math.round(performance.now() - started);
     history.loading = { file, startedAt };
+    const abort = new AbortController();
+    const isRetry =
+      before?.reason !== undefined && (before.version === version || before.reason === 'timeout');
+    if (isRetry) this.#retry = { file, abort };
     try {
-      const image = await load(file, await this.#folder.pathOf(file));
+      const image = await load(file, await this.#folder.pathOf(file), abort.signal);
       if (this.#stop.signal.aborted) return;
       const replaced = stores.replacedBy(file, image.organizations);
       await goLive(file, image);
@@ -166,6 +193,7 @@ export class SnapshotWatcher {
       log.error(refusal, 'snapshot refused');
     } finally {
       history.loading = undefined;
+      this.#retry = undefined;
     }
   }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -26,7 +27,7 @@ describe('The snapshot watcher', () => {
   let log: ReadableLog;
   let loads: string[];
   /** Called when a file is loaded. */
-  let onLoad: (file: string) => void;
+  let onLoad: (file: string, signal: AbortSignal) => unknown;
   /** Seconds of the clock. */
   let now: number;
   let hasUnendedLoads: boolean;
@@ -49,9 +50,9 @@ describe('The snapshot watcher', () => {
       folder: inFolder('snapshots'),
       stores,
       history,
-      load: async (file, path) => {
+      load: async (file, path, signal) => {
         loads.push(basename(path));
-        onLoad(file);
+        await onLoad(file, signal);
         const ids = readFileSync(path, 'utf8').match(/\w+/g);
         if (ids === null) throw new RefusedSnapshot('damaged', 'it is damaged');
         const organizations = ids.map((id) => declaration(id));
@@ -209,6 +210,23 @@ describe('The snapshot watcher', () => {
       failure = new RefusedSnapshot('damaged', 'damaged');
       expect(await retriesUntil(400)).to.deep.equal([5]);
       expect(history.refused[0].nextTryAt).to.equal(undefined);
+    });
+
+    it('and ends a slow try when another file is due', async () => {
+      const begun = Promise.withResolvers<undefined>();
+      onLoad = async (file, signal) => {
+        if (file !== 'a.sqlite') return;
+        begun.resolve(undefined);
+        await once(signal, 'abort');
+        signal.throwIfAborted();
+      };
+      now = 5;
+      const polling = watcher.poll();
+      await begun.promise;
+      publish({ 'b.sqlite': 'two' });
+      await polling;
+      expect(fileOf('two')).to.equal('b.sqlite');
+      expect(refusals()).to.deep.equal(['a.sqlite: timeout']);
     });
 
     for (const when of ['on request', 'when it changes']) {
