@@ -25,6 +25,13 @@ export const REQUEST_HEADER_NAMES = [
 /** The request headers on which the response with data depends. */
 export const VARY = `Authorization, ${VERSION_HEADER}, Accept, Accept-Encoding, ${PREFER_HEADER}`;
 
+/**
+ * Maximum lengths of the URL in `Link`, which is then in the body alone, and of the list of ignored parameters. No other
+ * header grows with the request, so that every head fits into 4 kB, which proxies such as nginx accept by default.
+ */
+export const MAX_LINK_LENGTH = 2000;
+export const MAX_IGNORED_LENGTH = 400;
+
 /** Content codings of compressed responses, the preferred one first. */
 export const CONTENT_CODINGS = ['zstd', 'gzip'] as const;
 export type ContentCoding = (typeof CONTENT_CODINGS)[number];

@@ -237,6 +237,19 @@ for (const { program, hasHttp2, flood, hasChecks } of [
       }
     });
 
+    it('takes no replica for failed because of the longest heads of responses', async () => {
+      const unknown = times(999, (i) => `u${i}`).join('&');
+      const longest = `/v1/tickets?perPage=1&eventIds=evt_0,${'x'.repeat(1860)}&${unknown}`;
+      for (let i = 0; i < 99; i++) {
+        const headers = { 'X-Request-Id': 'r'.repeat(128) };
+        const answer = await client.get(longest, credentialOf(ORGANIZATIONS[4]), headers);
+        expect(answer).to.include({ status: 200 });
+        expect(String(answer.headers['link'])).to.have.length.within(1990, 2020);
+        expect(answer.headers['service-api-ignored-parameters']).to.match(/u50, .*\.\.\.$/);
+        expect(await ask(ORGANIZATIONS[i % ORGANIZATIONS.length])).to.include({ status: 200 });
+      }
+    });
+
     const openStream = () =>
       client.open('/v1/tickets', credentialOf(LARGE), { Accept: 'application/x-ndjson' });
 

@@ -3,9 +3,8 @@ import addFormats from 'ajv-formats';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { openApiDocument } from '../../src/contract/openapi/document.ts';
-import { JSON_TYPE, NDJSON_TYPE } from '../../src/contract/headers.ts';
+import { JSON_TYPE, MAX_LINK_LENGTH, NDJSON_TYPE } from '../../src/contract/headers.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
-import { MAX_HEADER_LINK } from '../../src/http/reads/records.ts';
 import type { HeaderList } from '../../src/http/response/problem.ts';
 import { SECURITY_HEADERS } from '../../src/http/response/send.ts';
 
@@ -123,7 +122,7 @@ function expectDocumented({ method, status, headers, text }: Exchange, path: str
 function expectLink(headers: IncomingHttpHeaders, text: string): void {
   const isJson = headers['content-type'] === JSON_TYPE;
   const { nextPage } = (isJson ? JSON.parse(text) : {}) as { readonly nextPage?: string | null };
-  const isShort = typeof nextPage === 'string' && nextPage.length <= MAX_HEADER_LINK;
+  const isShort = typeof nextPage === 'string' && nextPage.length <= MAX_LINK_LENGTH;
   expect(headers['link']).to.equal(isShort ? `<${nextPage}>; rel="next"` : undefined);
 }
 

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { Ajv } from 'ajv';
 import {
   IGNORED_PARAMETERS_HEADER,
+  MAX_IGNORED_LENGTH,
   PREFERENCE_APPLIED_HEADER,
   STRICT_HANDLING,
 } from '../../contract/headers.ts';
@@ -93,13 +94,12 @@ function isStrict(prefer = ''): boolean {
 
 /** Maximum number of violations for parameters that an operation lacks. */
 const MAX_OTHERS = 100;
-const MAX_LENGTH = 2000;
 
 /** Returns the header that names ignored parameters, percent-encoded; a long list is truncated. */
 function ignoredHeader(names: Iterable<string>): HeaderList {
   const list = Array.from(names, encodeURIComponent).join(', ');
-  if (list.length <= MAX_LENGTH) return [IGNORED_PARAMETERS_HEADER, list];
-  const end = list.lastIndexOf(', ', MAX_LENGTH - '...'.length - 2) + 2;
+  if (list.length <= MAX_IGNORED_LENGTH) return [IGNORED_PARAMETERS_HEADER, list];
+  const end = list.lastIndexOf(', ', MAX_IGNORED_LENGTH - '...'.length - 2) + 2;
   return [IGNORED_PARAMETERS_HEADER, `${end < 2 ? '' : list.slice(0, end)}...`];
 }
 

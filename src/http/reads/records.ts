@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { JSON_TYPE, NDJSON_TYPE } from '../../contract/headers.ts';
+import { JSON_TYPE, MAX_LINK_LENGTH, NDJSON_TYPE } from '../../contract/headers.ts';
 import {
   CONTENT_DIGEST_PARAMETER,
   type ListOperation,
@@ -140,12 +140,9 @@ function nextPageLink(
   return `${address}?${kept}page=${page + 1}&perPage=${perPage}&${CONTENT_DIGEST_PARAMETER}=${contentDigest}`;
 }
 
-/** Longer links are in the body alone: proxies refuse long heads, nginx by default those over 4 kB. */
-export const MAX_HEADER_LINK = 2000;
-
 /** Returns the `Link` header (RFC 8288) for a link to the next page, which has no `>`; empty without one. */
 export function linkHeader(nextPage: string | undefined): HeaderList {
-  if (nextPage === undefined || nextPage.length > MAX_HEADER_LINK) return [];
+  if (nextPage === undefined || nextPage.length > MAX_LINK_LENGTH) return [];
   return ['Link', `<${nextPage}>; rel="next"`];
 }
 
