@@ -9,6 +9,7 @@ import { needs } from '../support/components.ts';
 import { eventually } from '../support/eventually.ts';
 import { buildFile } from '../support/import-folder.ts';
 import { inOrganization, minimalTicket, times } from '../support/records.ts';
+import { RawClient } from '../support/raw-client.ts';
 import { type Answer, newCredential } from '../support/replica-under-test.ts';
 import { smallImport } from '../support/small-import.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
@@ -236,6 +237,25 @@ for (const { program, hasHttp2, flood, hasChecks } of [
         response.destroy();
       }
     });
+
+    it('answers in JSON at every path', async () => {
+      const fresh = fleet.newClient('127.0.0.10');
+      for (const path of ['/.refused', '//refused', '/%2Frefused', '/%2F/./refused', '/%zz']) {
+        const { status, headers } = await fresh.get(path);
+        expect(status, path).to.equal(path === '/%zz' && program === 'nginx' ? 400 : 404);
+        expect(headers['content-type'], path).to.equal('application/json');
+      }
+      fresh.close();
+    });
+
+    if (program === 'nginx') {
+      it('answers plain HTTP in JSON', async () => {
+        const plain = new RawClient(fleet.proxy.port);
+        plain.socket.write('GET / HTTP/1.0\r\n\r\n');
+        await plain.ended;
+        expect(plain.received).to.match(/^HTTP\/1.1 400 [^]*\r\nContent-Type: application\/json\r\n/);
+      });
+    }
 
     it('takes no replica for failed because of the longest heads of responses', async () => {
       const unknown = times(999, (i) => `u${i}`).join('&');
