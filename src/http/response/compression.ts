@@ -29,13 +29,18 @@ const MAX_BYTES_AT_ONCE = 32_768;
 /** Longest body that is compressed at all: 20 ms of a thread, or 130 ms for text without repetitions. */
 const MAX_BYTES = 2 ** 23;
 /**
- * Bytes of a worker in the thread pool, unless a body is longer: two pages of 100. The pool has four threads, which
- * file operations use as well.
+ * Bytes of a worker in the thread pool, two pages of 100, besides one longer body. The pool has four threads, which file
+ * operations use as well.
  */
 const MAX_BYTES_IN_POOL = 2 ** 18;
 
-/** Bytes of a stream in the thread pool: about a chunk. */
+/** About a chunk of a stream. */
 const STREAM_BYTES = 65_536;
+/**
+ * Compressed streams of a worker, of at least four keys, in up to 1.2 MB each. They do not count in the thread pool, since
+ * slow clients would keep all others' responses plain.
+ */
+const MAX_STREAMS = 8;
 
 const GZIP = { level: constants.Z_BEST_SPEED };
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
@@ -61,11 +66,13 @@ export const CODECS = {
 
 /**
  * Compresses responses for clients that accept it. A response is plain when its body is short or very long, and when
- * the thread pool is busy, so that no response waits for another one.
+ * as many of its kind as there may be are being compressed, so that no response waits for another one.
  */
 export class Compression {
   readonly #isOn: boolean;
-  #inPool = 0;
+  /** Bytes in the thread pool: of bodies that share it, and of a longer one. */
+  readonly #inPool = { shared: 0, alone: 0 };
+  #streams = 0;
 
   constructor(isOn: boolean) {
     this.#isOn = isOn;
@@ -97,9 +104,10 @@ export class Compression {
       send(response, 200, codedHeaders, [CODECS[coding].compress(joined(body))]);
       return;
     }
-    this.#inPool += length;
+    const share = shareOf(length);
+    this.#inPool[share] += length;
     const coded = await CODECS[coding].compressInPool(joined(body)).catch(() => undefined);
-    this.#inPool -= length;
+    this.#inPool[share] -= length;
     if (request.socket.destroyed) return;
     if (coded === undefined) send(response, 200, [...headers, 'ETag', tag], body);
     else send(response, 200, codedHeaders, [coded]);
@@ -112,18 +120,18 @@ export class Compression {
   codingFor(request: Request, body: Body | undefined): ContentCoding | undefined {
     const coding = this.codingOf(request);
     if (coding === undefined) return undefined;
-    if (body === undefined) return this.#inPool + STREAM_BYTES <= MAX_BYTES_IN_POOL ? coding : undefined;
+    if (body === undefined) return this.#streams < MAX_STREAMS ? coding : undefined;
     const length = lengthOf(body);
-    const isBusy =
-      length > MAX_BYTES_AT_ONCE && this.#inPool > 0 && this.#inPool + length > MAX_BYTES_IN_POOL;
+    const inPool = this.#inPool[shareOf(length)];
+    const isBusy = length > MAX_BYTES_AT_ONCE && inPool > 0 && inPool + length > MAX_BYTES_IN_POOL;
     return isBusy || length < MIN_BYTES || length > MAX_BYTES ? undefined : coding;
   }
 
-  /** Returns the compressor of a stream. It has a place in the thread pool until the response is closed. */
+  /** Returns the compressor of a stream. It counts until the response is closed. */
   compressorFor(response: Response, coding: ContentCoding): Transform {
-    this.#inPool += STREAM_BYTES;
+    this.#streams++;
     response.on('close', () => {
-      this.#inPool -= STREAM_BYTES;
+      this.#streams--;
     });
     return CODECS[coding].createCompressor();
   }
@@ -141,6 +149,10 @@ export class Compression {
     const [best] = new Negotiator(request).encodings(codings, { preferred: codings });
     return CONTENT_CODINGS.find((coding) => coding === best);
   }
+}
+
+function shareOf(length: number): 'shared' | 'alone' {
+  return length > MAX_BYTES_IN_POOL ? 'alone' : 'shared';
 }
 
 function joined(body: Body): Buffer {

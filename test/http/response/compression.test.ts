@@ -13,8 +13,8 @@ import { responsesIn } from '../../support/raw-responses.ts';
 import { close, listen } from '../../support/serve.ts';
 import { serverDependencies, serverWith } from '../../support/test-api.ts';
 
-/** Lengths of bodies: too short to be compressed, compressed at once, in the thread pool, too long. */
-const LENGTHS = { short: 1000, medium: 10_000, long: 120_000, huge: 10_000_000 } as const;
+/** Lengths of bodies: too short to be compressed, compressed at once, in the thread pool, one at a time, too long. */
+const LENGTHS = { short: 1000, medium: 10_000, long: 120_000, longer: 1_000_000, huge: 10_000_000 } as const;
 type Kind = keyof typeof LENGTHS;
 const KINDS = Object.keys(LENGTHS) as Kind[];
 const GZIP = { 'Accept-Encoding': 'gzip' };
@@ -151,16 +151,31 @@ describe('A compressed response', () => {
     expect(decoded(response).equals(bodyOf('long', '1'))).to.equal(true);
   });
 
+  it('is plain besides another one of over 256 kB in the thread pool if it is as long, and no other', async () => {
+    answerTogether(4);
+    const responses = await Promise.all(
+      ['/longer/1', '/longer/2', '/long/1', '/long/2'].map((path) => requestCoded(url + path, GZIP)),
+    );
+    const codings = responses.map(codingOf);
+    expect(codings.slice(0, 2)).to.have.members(['gzip', undefined]);
+    expect(codings.slice(2)).to.deep.equal(['gzip', 'gzip']);
+  });
+
   it('of a stream is plain besides eight others that wait for their clients, until these have left', async () => {
     const clients = await Promise.all(
-      Array.from({ length: 8 }, async () => {
+      Array.from({ length: 8 }, async (_, i) => {
         const { socket } = new RawClient(port);
-        socket.write('GET /stream-of-1000 HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n');
-        await once(socket, 'data');
+        const coding = i % 2 === 0 ? 'gzip' : 'zstd';
+        socket.write(`GET /stream-of-1000 HTTP/1.1\r\nHost: a\r\nAccept-Encoding: ${coding}\r\n\r\n`);
+        const [head] = (await once(socket, 'data')) as [string];
+        expect(head).to.include(`Content-Encoding: ${coding}`);
         return socket.pause();
       }),
     );
     expect(codingOf(await requestCoded(`${url}/stream-of-1`, GZIP))).to.equal(undefined);
+    // Such streams do not keep other responses from being compressed.
+    for (const kind of ['long', 'longer'])
+      expect(codingOf(await requestCoded(`${url}/${kind}/1`, GZIP)), kind).to.equal('gzip');
     for (const socket of clients) socket.destroy();
     await eventually(() => streamsEnded === 9);
     expect(codingOf(await requestCoded(`${url}/stream-of-1`, GZIP))).to.equal('gzip');
