@@ -56,7 +56,7 @@ export class Admission {
     return Math.max(0, this.#roomLeft(this.#nextNeed()) - objects);
   }
 
-  /** Releases the retained sections that leave too little memory for a load, the longest unused first. */
+  /** Releases the retained sections that leave too little memory for a load, the last of `latestUsedFirst` first. */
   makeRoom(need = this.#nextNeed()): void {
     let room = this.#roomLeft(need);
     const kept = latestUsedFirst(this.#stores.retained, monotonicNow()).filter(({ image }) => {

@@ -200,15 +200,23 @@ export function endOfRetention(
 }
 
 /**
- * Sorts sections in the order in which they are retained when memory is short. The latest used of each organization
- * are first, so that the walks of one organization over many snapshots do not end those of another.
+ * Sorts sections in the order in which they are retained when memory is short: in rounds. A round has the latest used
+ * section of each organization that the rounds before it lack, so that the walks of one organization over many snapshots
+ * do not end those of another. Sections without a use are last.
  * @param now milliseconds of the monotonic clock
  */
 export function latestUsedFirst(retained: readonly RetainedSection[], now: number): RetainedSection[] {
   // Read once, since a use during the sort would change the order.
   const uses = new Map(retained.map((one) => [one, lastUseOf(one.image, now)]));
-  const latestUsed = retained.toSorted((a, b) => (uses.get(b) ?? 0) - (uses.get(a) ?? 0));
-  const byOrganization = Map.groupBy(latestUsed, ({ organizationId }) => organizationId);
-  const first = new Set(byOrganization.values().map(([latest]) => latest));
-  return [...first, ...latestUsed.filter((one) => !first.has(one))];
+  const useOf = (one: RetainedSection) => uses.get(one) ?? 0;
+  const counts = new Map<string, number>();
+  const rounds = Map.groupBy(
+    retained.toSorted((a, b) => useOf(b) - useOf(a)),
+    (one) => {
+      const round = counts.get(one.organizationId) ?? 0;
+      counts.set(one.organizationId, round + 1);
+      return useOf(one) === 0 ? Infinity : round;
+    },
+  );
+  return [...rounds.values()].flat();
 }

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { lastUseOf, noteUse } from '../../../src/store/organization-image.ts';
 import {
   latestUsedFirst,
@@ -84,17 +85,42 @@ describe('Retention of a replaced list', () => {
     }
   });
 
-  it('prefers the latest used of each organization to a second one of any, and then the latest used', () => {
-    const used = (organizationId: string, usedAt: number): RetainedSection => {
-      const image = emptyList('tickets', `${usedAt}`);
-      noteUse(image, usedAt * SECOND);
-      return { organizationId, image, snapshotId: '', producedAt: '', file: '', replacedAt: 0 };
-    };
+  const used = (organizationId: string, usedAt: number): RetainedSection => {
+    const image = emptyList('tickets', `${usedAt}`);
+    noteUse(image, usedAt * SECOND);
+    return { organizationId, image, snapshotId: '', producedAt: '', file: '', replacedAt: 0 };
+  };
+
+  it('prefers the first walk of each organization to the second of any, and so on, and last what none uses', () => {
     const all = [
-      ...[11, 14, 12, 13].map((usedAt) => used('north', usedAt)),
+      ...[11, 14, 12, 0, 13].map((usedAt) => used('north', usedAt)),
       ...[1, 2].map((usedAt) => used('south', usedAt)),
+      ...[0, 0].map((usedAt) => used('west', usedAt)),
     ];
     const inOrder = latestUsedFirst(all, 0).map(({ image }) => Number(image.digest));
-    expect(inOrder).to.deep.equal([14, 2, 13, 12, 11, 1]);
+    expect(inOrder).to.deep.equal([14, 2, 13, 1, 12, 11, 0, 0, 0]);
+  });
+
+  it('keeps as many walks of an organization as fit, up to those of any other, whatever the others walk', () => {
+    const walks = fc.array(
+      fc.record({ organization: fc.constantFrom('a', 'b', 'c'), at: fc.integer({ min: 1, max: 9 }) }),
+    );
+    fc.assert(
+      fc.property(walks, fc.nat(30), (all, room) => {
+        const ranked = latestUsedFirst(
+          all.map(({ organization, at }) => used(organization, at)),
+          0,
+        );
+        expect(ranked).to.have.length(all.length);
+        const kept = ranked.slice(0, room);
+        const lost = ranked.slice(room);
+        const countOf = (id: string) => kept.filter(({ organizationId }) => organizationId === id).length;
+        for (const { organizationId, image } of lost) {
+          const own = kept.filter((one) => one.organizationId === organizationId);
+          for (const one of own) expect(lastUseOf(one.image, 0)).to.be.at.least(lastUseOf(image, 0));
+          for (const other of ['a', 'b', 'c']) expect(countOf(other)).to.be.at.most(own.length + 1);
+        }
+      }),
+    );
   });
 });
