@@ -167,7 +167,7 @@ export function createApi(dependencies: Dependencies): Api {
       if ('changes' in reads) {
         const { live } = stored;
         if (request.httpVersion === '1.0') throw HTTP_1_1_NEEDED; //    400
-        const found = reads.changes(query, live, now); //               400: all violations · 429: not loaded yet
+        const found = reads.changes(query, live, caller, now); //        400: all violations · 429: not loaded yet
         const coding = found.rows === 0 ? undefined : compression.codingFor(request, undefined);
         const headers = [...dataHeaders(live, true), ...codingHeaders(coding)];
         sendLines(response, caller, headers, coding, found).catch(next);
@@ -177,8 +177,7 @@ export function createApi(dependencies: Dependencies): Api {
       const pin = query.values.get(CONTENT_DIGEST_PARAMETER)?.at(0);
       const section = pin === undefined ? sectionOf(stored.live, reads.list) : stored.find(reads.list, pin);
       // 400: the content of the link is gone, with all violations of the query · 429: it may not be loaded yet
-      if (section === undefined)
-        throw pins.refusal(context, caller.organizationId, reads.list, query, reader.readQuery);
+      if (section === undefined) throw pins.refusal(context, caller, reads.list, query, reader.readQuery);
       const { image } = section;
       if (image !== stored.live.lists[reads.list]) context.pin = 'retained';
 

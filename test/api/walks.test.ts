@@ -195,15 +195,15 @@ describe('A walk', () => {
       expect(await statusOf(page('new'), 'south')).to.equal(429);
       const logged = () => api.logged.filter(({ pin }) => pin === 'not-loaded').length;
       const before = logged();
-      for (let i = 0; i < 100; i++)
-        expect(await statusOf(page(`invented ${i}`.replace(' ', '-')))).to.equal(429);
-      expect(logged() - before).to.equal(100);
+      const statuses: number[] = [];
+      for (let i = 0; i < 100; i++) statuses.push(await statusOf(page(`invented-${i}`)));
+      expect([statuses.indexOf(400), logged() - before], 'few of one key are awaited').to.deep.equal([
+        64, 64,
+      ]);
       pass(30);
       expect(await statusOf(page('new'), 'south'), 'the time of the first request is remembered').to.equal(
         400,
       );
-      expect(await statusOf(page('invented-0')), 'few of one organization are').to.equal(429);
-      expect(await statusOf(page('invented-99'))).to.equal(400);
     });
   });
 });

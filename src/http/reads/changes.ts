@@ -2,6 +2,7 @@ import { type ChangesOperation, type CollectionName, parametersOf } from '../../
 import { COLLECTION_NAMES } from '../../contract/resources.ts';
 import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
 import { readChanges, selectChanges } from '../../query/read-changes.ts';
+import type { ValidKey } from '../../keys/key-ring.ts';
 import { descendsFrom, type OrganizationStore, UUID } from '../../store/organization-image.ts';
 import type { Pins } from '../checks/pin.ts';
 import { type Query, queryReader } from '../checks/query.ts';
@@ -15,7 +16,7 @@ const NOT_LOADED = retryLater(
 
 /**
  * Creates the reader of changes, as lines.
- * @param waitMs time for which the snapshot of a token may still be loaded, since it was first requested
+ * @param waitMs time for which the snapshot of a token may still be loaded, since a key first requested it
  */
 export function changesReader(operation: ChangesOperation, pins: Pins, waitMs: number) {
   const { since } = operation;
@@ -25,7 +26,7 @@ export function changesReader(operation: ChangesOperation, pins: Pins, waitMs: n
    * @param now milliseconds since the epoch
    * @throws Problem 400 with all violations of the query, or 429 when the snapshot of the token may still arrive
    */
-  return (query: Query, store: OrganizationStore, now: number): FoundLines => {
+  return (query: Query, store: OrganizationStore, caller: ValidKey, now: number): FoundLines => {
     const text = query.values.get(since.name)?.at(0);
     const token = text === undefined ? undefined : decodeToken(text);
     const isMalformed = text !== undefined && token === undefined;
@@ -33,7 +34,7 @@ export function changesReader(operation: ChangesOperation, pins: Pins, waitMs: n
     const values = readQuery(query, isMalformed ? [violation] : []);
     const named = values[operation.collections.name];
     const collections = COLLECTION_NAMES.filter((name) => !Array.isArray(named) || named.includes(name));
-    const after = token && instantOf(token, store, collections);
+    const after = token && instantOf(token, store, collections, caller);
     const selected = selectChanges(store, collections, after);
     const { organizationId, snapshotId, producedAt } = store;
     const end = {
@@ -58,13 +59,14 @@ export function changesReader(operation: ChangesOperation, pins: Pins, waitMs: n
     { organizationId, collections, snapshotId, producedAt }: Token,
     { organizationId: owner, history, latestInstant }: OrganizationStore,
     requested: readonly CollectionName[],
+    caller: ValidKey,
   ): Instant | undefined {
     if (organizationId !== owner || !requested.every((name) => collections.includes(name))) return undefined;
     const instant = parseTimestamp(producedAt);
     if (instant === undefined) return undefined;
     if (descendsFrom(history, [snapshotId, instant])) return instant;
     // Another replica may have loaded the snapshot before this one. After a rollback, it does not come back by itself.
-    if (instant > latestInstant && pins.mayArrive(owner, snapshotId, waitMs)) throw NOT_LOADED;
+    if (instant > latestInstant && pins.mayArrive(caller, snapshotId, waitMs)) throw NOT_LOADED;
     return undefined;
   }
 }
