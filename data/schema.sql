@@ -66,7 +66,7 @@ CREATE TABLE event_runs (
   first_row       INTEGER NOT NULL,
   changed_at      TEXT    NOT NULL,
   record_lengths  TEXT    NOT NULL, -- length of each record in bytes
-  tags            TEXT    NOT NULL, -- each tag in NFC, trimmed, white space collapsed to single blanks, in lower case, upper case and lower case again (Unicode default mappings), in NFC again
+  tags            TEXT    NOT NULL, -- each tag, with U+034F after every 30 marks that a further one follows, in NFC, trimmed, white space collapsed to single blanks, in lower case, upper case and lower case again (Unicode default mappings), in NFC again
   records         TEXT    NOT NULL, -- without nextSessionStartAt and nextSessionId, which depend on the time of the request
   PRIMARY KEY (organization_id, first_row)
 ) STRICT;

@@ -40,6 +40,9 @@ export type ContentCoding = (typeof CONTENT_CODINGS)[number];
 export const JSON_TYPE = 'application/json';
 export const NDJSON_TYPE = 'application/x-ndjson';
 
+/** Longer values of `Accept` and `Accept-Encoding` count as absent: they cost more to parse than a response. */
+export const MAX_ACCEPT_LENGTH = 1000;
+
 /** The form of request ids that clients may choose. */
 export const REQUEST_ID_PATTERN = '^[A-Za-z0-9._-]{1,128}$';
 

@@ -125,9 +125,11 @@ describe('Compression', () => {
     // A quality that is not a number counts as none.
     ['gzip;q=, zstd;q=x', 'gzip'],
     ['gzip;q=x;q=1, ,;;,q=1', undefined],
+    ['gzip'.padEnd(1000, ','), 'gzip'],
+    ['gzip'.padEnd(1001, ','), undefined],
   ];
   for (const [header, coding] of accepted) {
-    it(`selects ${coding ?? 'no content coding'} for ${JSON.stringify(header)}`, async () => {
+    it(`selects ${coding ?? 'no content coding'} for ${header?.slice(0, 40)} (${header?.length})`, async () => {
       const response = await request(given.api, '/v1/events', accepting(header));
       expect(response.status).to.equal(200);
       expect(codingOf(response)).to.equal(coding);

@@ -4,7 +4,7 @@ import { givenApi, TestApi } from '../support/test-api.ts';
 describe('Errors', () => {
   const given = givenApi();
 
-  it('contain all violations, in the order of the declared parameters', async () => {
+  it('contain one violation of each invalid parameter, in the order of the declared parameters', async () => {
     const { status, body } = await given.api.send(
       '/v1/orders?email=&status=x&eventIds=1,2,3,4,5,6,7,8,9,10,&updatedAt.lte=1&page=0&perPage=1&perPage=2',
     );
@@ -15,7 +15,6 @@ describe('Errors', () => {
       ['query.page', '0'],
       ['query.perPage', '1,2'],
       ['query.updatedAt.lte', '1'],
-      ['query.eventIds', '1,2,3,4,5,6,7,8,9,10,'],
       ['query.eventIds', '1,2,3,4,5,6,7,8,9,10,'],
       ['query.status', 'x'],
       ['query.email', ''],

@@ -73,6 +73,8 @@ describe('A list in application/x-ndjson', () => {
       [`${NDJSON_TYPE}, */*`, NDJSON_TYPE],
       [`application/json;q=0.8, ${NDJSON_TYPE};q=0.9`, NDJSON_TYPE],
       ['Application/X-NDJSON', NDJSON_TYPE],
+      [NDJSON_TYPE.padEnd(1000, ','), NDJSON_TYPE],
+      [NDJSON_TYPE.padEnd(1001, ','), JSON_TYPE],
     ];
     for (const [accept, type] of cases) {
       const { status, headers } = await given.api.send('/v1/tickets', {

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { Ajv } from 'ajv';
 import {
   IGNORED_PARAMETERS_HEADER,
@@ -28,20 +27,20 @@ export function parseQuery(text: string, parameters: readonly Parameter[], prefe
   const values = new Map<string, string[]>();
   const undecodable = new Map<string, string[]>();
   const others = new Map<string, string>();
-  const isSound = isDecodable(text);
+  const decode = decoder();
   for (const pair of text === '' ? [] : text.split('&')) {
     const equals = pair.indexOf('=');
     const rawName = equals < 0 ? pair : pair.slice(0, equals);
     const rawValue = equals < 0 ? '' : pair.slice(equals + 1);
-    const name = decode(rawName, isSound) ?? rawName;
+    const name = decode(rawName) ?? rawName;
     if (name === '') continue;
-    const value = decode(rawValue, isSound);
     const parameter = parameters.find((one) => one.name === name);
+    if (parameter === undefined && others.size === MAX_OTHERS) continue;
+    const value = decode(rawValue);
     if (parameter === undefined) others.set(name, value ?? rawValue);
-    else if (value === undefined) undecodable.set(name, [...(undecodable.get(name) ?? []), rawValue]);
+    else if (value === undefined) append(undecodable, name, rawValue);
     // An importer of the OpenAPI document may send an empty default, which is the same as none.
-    else if (value === parameter.kind.schema['default']) continue;
-    else if (!values.get(name)?.push(value)) values.set(name, [value]);
+    else if (value !== parameter.kind.schema['default']) append(values, name, value);
   }
   const violations: Violation[] = [];
   for (const [name, raw] of undecodable)
@@ -53,7 +52,7 @@ export function parseQuery(text: string, parameters: readonly Parameter[], prefe
   if (!isStrict(prefer))
     return { values, violations, headers: others.size === 0 ? [] : ignoredHeader(others.keys()) };
   const names = parameters.map(({ name }) => name).join(', ') || 'none';
-  for (const [name, input] of others.entries().take(MAX_OTHERS))
+  for (const [name, input] of others.entries().take(MAX_OTHER_VIOLATIONS))
     violations.push({
       loc: `query.${name}`,
       input,
@@ -62,26 +61,27 @@ export function parseQuery(text: string, parameters: readonly Parameter[], prefe
   return { values, violations, headers: [PREFERENCE_APPLIED_HEADER, STRICT_HANDLING] };
 }
 
-function isDecodable(text: string): boolean {
-  try {
-    return !text.includes('%') || decodeURIComponent(text) !== '';
-  } catch {
-    return false;
-  }
+function append(texts: Map<string, string[]>, name: string, text: string): void {
+  if (!texts.get(name)?.push(text)) texts.set(name, [text]);
 }
 
-/**
- * Returns undefined for text that is not percent-encoded UTF-8.
- * @param isSound whether the whole query is; otherwise, an exception for each part would take ten times as long
- */
-function decode(text: string, isSound: boolean): string | undefined {
-  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
-  if (!spaced.includes('%')) return spaced;
-  if (isSound) return decodeURIComponent(spaced);
-  if (/%(?![0-9a-f]{2})/i.test(spaced)) return undefined;
-  const octets = spaced.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
-  const bytes = Buffer.from(octets, 'latin1');
-  return isUtf8(bytes) ? bytes.toString() : undefined;
+/** Maximum number of parts that are found not to decode. Further ones with an escape count as such: an error takes long. */
+const MAX_UNDECODABLE = 16;
+
+/** Returns a function that decodes a part, and returns undefined if it is not percent-encoded UTF-8. */
+function decoder(): (text: string) => string | undefined {
+  let left = MAX_UNDECODABLE;
+  return (text) => {
+    const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
+    if (!spaced.includes('%')) return spaced;
+    if (left === 0) return undefined;
+    try {
+      return decodeURIComponent(spaced);
+    } catch {
+      left--;
+      return undefined;
+    }
+  };
 }
 
 /** Returns whether the first preference for a handling is strict. Node joins repeated headers with a comma. */
@@ -92,8 +92,9 @@ function isStrict(prefer = ''): boolean {
   return /^[^=]*=\s*strict\s*(?:;|$)/.test(handling ?? '');
 }
 
-/** Maximum number of violations for parameters that an operation lacks. */
-const MAX_OTHERS = 100;
+/** Maximum number of remembered parameters that an operation lacks, more than the header names. */
+const MAX_OTHERS = 200;
+const MAX_OTHER_VIOLATIONS = 100;
 
 /** Returns the header that names ignored parameters, percent-encoded; a long list is truncated. */
 function ignoredHeader(names: Iterable<string>): HeaderList {
@@ -104,14 +105,15 @@ function ignoredHeader(names: Iterable<string>): HeaderList {
 }
 
 /** The validator of all operations. The schemas themselves are tested, not validated at each start. */
-const ajv = new Ajv({ allErrors: true, meta: false, validateSchema: false, strictSchema: false });
+const ajv = new Ajv({ meta: false, validateSchema: false, strictSchema: false });
 
 export type ParameterValues = Readonly<Record<string, ParameterValue>>;
 
 /**
  * Reads and validates the parameters of the operation. Only a list may be given several times.
  * @param further violations that another check has found
- * @throws Problem 400 with all violations, in the order of the declaration, then those of parsing and the further ones
+ * @throws Problem 400 with a violation of each invalid parameter, in the order of the declaration, then those of parsing and
+ *   the further ones
  */
 export type QueryReader = (
   query: Pick<Query, 'values' | 'violations'>,
@@ -130,40 +132,32 @@ export function invalidQuery(errors: readonly Violation[], loc?: readonly string
 const GIVEN_TWICE = 'must be given only once';
 
 export function queryReader(parameters: readonly Parameter[]): QueryReader {
-  const kinds = new Map(parameters.map(({ name, kind }) => [name, kind]));
-  // An instant is a bigint, which has no type in a schema.
-  const validated = parameters.filter(({ kind }) => kind !== INSTANT);
-  const validate = ajv.compile<ParameterValues>({
-    type: 'object',
-    properties: Object.fromEntries(validated.map(({ name, kind }) => [name, kind.schema])),
+  const names = new Set(parameters.map(({ name }) => name));
+  const checks = parameters.map(({ name, kind }) => {
+    // An instant is a bigint, which has no type in a schema.
+    return { name, kind, validate: kind === INSTANT ? undefined : ajv.compile(kind.schema) };
   });
 
   return ({ values: texts, violations: ofParsing }, further = []) => {
     const values: Record<string, ParameterValue> = {};
-    const unreadable: string[] = [];
-    let isRepeated = false;
-    for (const [name, parts] of texts) {
-      const kind = kinds.get(name);
-      if (kind === undefined) continue;
-      isRepeated ||= parts.length > 1 && !isList(kind);
-      const value = kind.read(joinList(parts));
-      if (value === undefined) unreadable.push(name);
-      else values[name] = value;
-    }
-    const hasOthers = unreadable.length + ofParsing.length + further.length > 0;
-    if (validate(values) && !isRepeated && !hasOthers) return values;
-    const failures = validate.errors ?? [];
-    const own = parameters.flatMap(({ name, kind }) => {
-      const parts = texts.get(name) ?? [];
+    const all: Violation[] = [];
+    for (const { name, kind, validate } of checks) {
+      const parts = texts.get(name);
+      if (parts === undefined) continue;
       const input = joinList(parts);
-      const failed = failures.filter(({ instancePath }) => instancePath.split('/')[1] === name);
-      const keywords = unreadable.includes(name) ? [''] : failed.map(({ keyword }) => keyword);
-      const violated = keywords.map((keyword) => kind.ctx(keyword, input));
-      const all = parts.length > 1 && !isList(kind) ? [GIVEN_TWICE] : new Set(violated);
-      return Array.from(all, (ctx) => ({ loc: `query.${name}`, input, ctx }));
-    });
-    const errors = [...own, ...ofParsing, ...further];
-    const known = errors.map(({ loc }) => loc).filter((loc) => kinds.has(loc.slice('query.'.length)));
+      const isRepeated = parts.length > 1 && !isList(kind);
+      const value = isRepeated ? undefined : kind.read(input);
+      if (value !== undefined && (validate?.(value) ?? true)) values[name] = value;
+      else {
+        const keyword = value === undefined ? '' : validate?.errors?.at(0)?.keyword;
+        const ctx = isRepeated ? GIVEN_TWICE : kind.ctx(keyword ?? '', input);
+        all.push({ loc: `query.${name}`, input, ctx });
+      }
+    }
+    all.push(...ofParsing, ...further);
+    if (all.length === 0) return values;
+    const errors = Array.from(Map.groupBy(all, ({ loc }) => loc).values(), ([first]) => first);
+    const known = errors.map(({ loc }) => loc).filter((loc) => names.has(loc.slice('query.'.length)));
     throw invalidQuery(errors, known);
   };
 }

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { JSON_TYPE, MAX_LINK_LENGTH, NDJSON_TYPE } from '../../contract/headers.ts';
+import { JSON_TYPE, MAX_ACCEPT_LENGTH, MAX_LINK_LENGTH, NDJSON_TYPE } from '../../contract/headers.ts';
 import {
   CONTENT_DIGEST_PARAMETER,
   type ListOperation,
@@ -64,9 +64,9 @@ export function readersOf(operation: ListOperation | RetrieveOperation): (reques
   }
   const [page, lines] = [pageReader(operation), linesReader(operation)];
   return (request) => {
-    const { accept } = request.headers;
+    const { accept = '' } = request.headers;
     // Most clients send one of these, which Express would parse each time.
-    if (accept === undefined || accept === '*/*' || accept === JSON_TYPE) return page;
+    if (['', '*/*', JSON_TYPE].includes(accept) || accept.length > MAX_ACCEPT_LENGTH) return page;
     if (request.accepts(MEDIA_TYPES) !== NDJSON_TYPE) return page;
     if (request.httpVersion === '1.0') throw HTTP_1_1_NEEDED;
     return lines;

@@ -11,7 +11,7 @@ import {
 } from 'node:zlib';
 import type { Request, Response } from 'express';
 import Negotiator from 'negotiator';
-import { CONTENT_CODINGS, type ContentCoding } from '../../contract/headers.ts';
+import { CONTENT_CODINGS, type ContentCoding, MAX_ACCEPT_LENGTH } from '../../contract/headers.ts';
 import { codingHeaders } from './etag.ts';
 import type { HeaderList } from './problem.ts';
 import { type Body, CONTENT_TYPE, lengthOf, send } from './send.ts';
@@ -141,11 +141,10 @@ export class Compression {
    * `CONTENT_CODINGS`; undefined for none. `*` is gzip. A header that forbids all is ignored.
    */
   codingOf(request: Request): ContentCoding | undefined {
-    if (!this.#isOn || request.headers['accept-encoding'] === undefined) return undefined;
+    const { 'accept-encoding': accepted } = request.headers;
+    if (!this.#isOn || accepted === undefined || accepted.length > MAX_ACCEPT_LENGTH) return undefined;
     // A client that accepts any coding by `*` may not know zstd.
-    const codings = /(?:^|[\s,])zstd/i.test(request.headers['accept-encoding'])
-      ? PREFERRED
-      : PREFERRED.slice(1);
+    const codings = /(?:^|[\s,])zstd/i.test(accepted) ? PREFERRED : PREFERRED.slice(1);
     const [best] = new Negotiator(request).encodings(codings, { preferred: codings });
     return CONTENT_CODINGS.find((coding) => coding === best);
   }

@@ -29,6 +29,9 @@ export function codingHeaders(coding: ContentCoding | undefined, tag?: string): 
   return coding === undefined ? headers : [...headers, 'Content-Encoding', coding];
 }
 
+/** Number of entity tags in `If-None-Match` that are compared. */
+const MAX_TAGS = 100;
+
 /**
  * Returns the first entity tag in `If-None-Match` that is a tag, or that tag with a content coding, as the client sent it.
  * The comparison is weak (RFC 9110, section 13.1.2), and ignores the suffix of a proxy that compresses, such as Apache:
@@ -42,7 +45,7 @@ export function matchedTag(
   if (ifNoneMatch === undefined) return undefined;
   const tags = [tag, ...codings.map((coding) => codedTag(tag, coding))];
   return ifNoneMatch
-    .split(',')
+    .split(',', MAX_TAGS)
     .map((listed) => listed.trim().replace(/^W\//, ''))
     .find((listed) => tags.includes(listed.replace(/-(?:gzip|br)"$/, '"')));
 }
