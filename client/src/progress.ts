@@ -1,4 +1,4 @@
-import { ConnectionError } from './errors.ts';
+import { ConnectionError, FoyerError } from './errors.ts';
 
 /** Limits the time of each step of a request, and turns its failures into errors of the client. */
 export class Progress {
@@ -26,6 +26,7 @@ export class Progress {
       return await step;
     } catch (cause) {
       this.#ofCaller?.throwIfAborted();
+      if (cause instanceof FoyerError) throw cause;
       throw new ConnectionError(`${this.#request}: ${causeOf(cause)}`, { cause });
     } finally {
       clearTimeout(timer);

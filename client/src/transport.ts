@@ -24,6 +24,8 @@ export interface ClientOptions {
   readonly maxWaitSeconds?: number | undefined;
   /** Time limit of a response, and of each chunk of a stream. Default: 60. */
   readonly timeoutSeconds?: number | undefined;
+  /** Maximum size of a body, and of a line of a stream, decompressed. Default: 2^27, above that of any page. */
+  readonly maxBytes?: number | undefined;
   readonly fetch?: typeof fetch | undefined;
   /** Replaces the pauses between attempts, in tests. */
   readonly wait?: Wait | undefined;
@@ -61,6 +63,7 @@ export class Transport {
   readonly #maxAttempts: number;
   readonly #maxWaitMs: number;
   readonly #timeoutMs: number;
+  readonly #maxBytes: number;
   readonly #fetch: typeof fetch;
   readonly #wait: Wait;
 
@@ -74,6 +77,8 @@ export class Transport {
     if (!(this.#maxAttempts >= 1)) throw new RangeError('maxAttempts: must be at least 1');
     this.#maxWaitMs = timeOf('maxWaitSeconds', options.maxWaitSeconds ?? 180);
     this.#timeoutMs = timeOf('timeoutSeconds', options.timeoutSeconds ?? 60);
+    this.#maxBytes = options.maxBytes ?? 2 ** 27;
+    if (!(this.#maxBytes >= 1)) throw new RangeError('maxBytes: must be at least 1');
     this.#fetch = options.fetch ?? fetch;
     this.#wait = options.wait ?? wait;
   }
@@ -123,7 +128,7 @@ export class Transport {
     // A redirect would lead the credential to another path, or the request to another origin without it.
     const init = { headers, signal: progress.signal, redirect: 'manual' } as const;
     const response = await progress.within(fetch(url, init));
-    const answer = new Answer(response, request, progress);
+    const answer = new Answer(response, request, progress, this.#maxBytes);
     const { status } = response;
     const isMissing = status === 404 && call.mayBeMissing === true && response.headers.has(VERSION_HEADER);
     if (status !== 200 && status !== 204 && status !== 304 && !isMissing)

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import {
   ConnectionError,
@@ -124,6 +125,59 @@ describe('The TypeScript client', () => {
     }
   });
 
+  it('refuses a body, or a line of a stream, above maxBytes once it is decompressed', async () => {
+    const maxBytes = 100_000;
+    let chunks = 0;
+    const baseUrl = await urlOf(({ url = '' }, response) => {
+      const status = url.endsWith('refused') ? 400 : 200;
+      response.writeHead(status, { ...SOURCE, ETag: '"t"', 'Content-Encoding': 'gzip' });
+      response.end(gzipSync(JSON.stringify('.'.repeat(10 * maxBytes))));
+    });
+    const body = new ReadableStream({
+      pull(controller) {
+        controller.enqueue(new Uint8Array(1000));
+        if (++chunks === 1000) controller.close();
+      },
+    });
+    const compressed = clientOf([], { baseUrl, fetch, maxBytes }).client.tickets;
+    const plain = clientOf([lines(body, 1), lines(`{}\n${'.'.repeat(maxBytes)}.`, 1)], { maxBytes });
+    const stream = () => Array.fromAsync(plain.client.tickets.stream());
+    for (const [reading, has] of [
+      [() => compressed.get('a'), 'has'],
+      [() => compressed.get('refused'), 'has'],
+      [() => compressed.pages().next(), 'has'],
+      [() => compressed.stream().next(), 'has a line of'],
+      [stream, 'has a line of'],
+      [stream, 'has a line of'],
+    ] as const) {
+      const error = await rejectionOf(reading());
+      expect(error).to.be.instanceOf(FoyerError).and.to.not.be.instanceOf(ConnectionError);
+      expect(error.message).to.include(
+        `: the body of the response ${has} more than 100000 bytes, the limit maxBytes`,
+      );
+    }
+    expect(chunks).to.be.below(110);
+  });
+
+  it('reads streams of any length, with lines up to maxBytes', async () => {
+    const line = JSON.stringify({ ticketId: '.'.repeat(85) });
+    const { client } = clientOf([lines(`${line}\n`.repeat(100), 100)], { maxBytes: 100 });
+    expect(line).to.have.length(100);
+    expect(await Array.fromAsync(client.tickets.stream())).to.have.length(100);
+  });
+
+  it('reads a long line in a time that grows with its length alone', async function () {
+    this.timeout(10_000);
+    let chunks = 8192;
+    const body = new ReadableStream({
+      pull(controller) {
+        controller.enqueue(new TextEncoder().encode(chunks > 0 ? ' '.repeat(1024) : '{}\n'));
+        if (chunks-- === 0) controller.close();
+      },
+    });
+    expect(await Array.fromAsync(clientOf([lines(body, 1)]).client.tickets.stream())).to.deep.equal([{}]);
+  });
+
   it('does not follow redirects', async () => {
     const paths: (string | undefined)[] = [];
     const baseUrl = await urlOf(({ url }, response) => {
@@ -229,6 +283,7 @@ describe('The TypeScript client', () => {
       ['maxWaitSeconds', NaN],
       ['maxAttempts', 0],
       ['maxAttempts', NaN],
+      ['maxBytes', NaN],
     ] as const)
       expect(() => clientOf([], { [name]: wrong })).to.throw(RangeError, `${name}: must`);
     const { client, requests } = clientOf([]);
