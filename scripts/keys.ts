@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { readConfig, WrongUsage } from '../src/config.ts';
+import { readConfig } from '../src/config.ts';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../src/contract/headers.ts';
 import { formatCredential } from '../src/keys/credential.ts';
 import { stateOf } from '../src/keys/key-ring.ts';
@@ -10,6 +10,7 @@ import { CorruptKeysFile, KeysFileBusy } from '../src/keys/open-keys-file.ts';
 import { manifestsIn } from '../src/snapshot/publish/publish-snapshot.ts';
 import { DAY_MS, duration, DURATION_FORM, durationMs, INSTANT_FORM, instantMs } from './times.ts';
 import { commandLine, isSystemError, JSON_OPTION, printJson, Refused, runCommand } from './run-command.ts';
+import { print, warn } from './terminal/print.ts';
 import { fields, left, table } from './terminal/table.ts';
 
 const DEFAULT_OVERLAP_MS = DAY_MS;
@@ -54,7 +55,7 @@ command('rotate')
       if (typeof rotation === 'string') {
         throw refusal(`key ${keyId} is ${rotation}; \`create\` creates a new key`);
       }
-      console.log(`${keyId} is valid until ${rotation.formerExpiresAt}.`);
+      print(`${keyId} is valid until ${rotation.formerExpiresAt}.`);
       printKey(rotation.key, path, expires);
     });
   });
@@ -66,7 +67,7 @@ command('list')
     onFile(options, (file) => {
       const keys = file.list();
       if (options.json) printJson({ keys: keys.map(described) });
-      else console.log(tableOf(keys));
+      else print(tableOf(keys));
     });
   });
 
@@ -77,8 +78,8 @@ command('revoke')
     onFile(options, (file) => {
       const revocation = file.revoke(keyId, new Date());
       if (revocation === undefined) throw noSuchKey(keyId);
-      if (revocation.already) console.log(`${keyId} is already revoked, since ${revocation.revokedAt}.`);
-      else console.log(`${keyId} is revoked.`);
+      if (revocation.already) print(`${keyId} is already revoked, since ${revocation.revokedAt}.`);
+      else print(`${keyId} is revoked.`);
     });
   });
 
@@ -99,7 +100,6 @@ function onFile(options: FileOption, use: (file: KeysFile, path: string) => void
     path ??= readConfig().keysFile;
     use(new KeysFile(path), path);
   } catch (error) {
-    if (error instanceof WrongUsage) throw refusal(error.message);
     if (isSystemError(error) && error.code === 'ENOENT') {
       throw refusal(withoutFile(path ?? ''));
     }
@@ -126,7 +126,7 @@ function withoutFile(path: string): string {
  */
 function warnWithoutData(organizationId: string, folder: string): void {
   if (holdsOrganization(folder, organizationId)) return;
-  console.error(
+  warn(
     `warning: no snapshot in ${resolve(folder)} (SNAPSHOT_DIR) holds organization "${organizationId}"; ` +
       'requests with the key get 429 until one is published',
   );
@@ -153,7 +153,7 @@ function noSuchKey(keyId: string): Refused {
 }
 
 function printKey({ keyId, ...credential }: NewKey, path: string, expiresAt: Date | undefined): void {
-  console.log(
+  print(
     fields({
       key: keyId,
       organization: credential.organizationId,
@@ -161,8 +161,8 @@ function printKey({ keyId, ...credential }: NewKey, path: string, expiresAt: Dat
       'keys file': resolve(path),
     }),
   );
-  console.log('The credential is not stored and cannot be shown again:');
-  console.log(formatCredential(credential));
+  print('The credential is not stored and cannot be shown again:');
+  print(formatCredential(credential));
 }
 
 /** Returns a key as the list shows it. */

@@ -1,6 +1,8 @@
+import { inspect } from 'node:util';
 import { type Command, CommanderError, InvalidArgumentError } from 'commander';
 import { programOf } from '../src/command-line.ts';
 import { WrongUsage } from '../src/config.ts';
+import { print, warn, warnLines } from './terminal/print.ts';
 
 /** The refusal of a command. The message gives the user the reason. */
 export class Refused extends Error {
@@ -34,7 +36,13 @@ export const JSON_OPTION = ['--json', 'print one JSON object'] as const;
 
 /** Returns the program of `npm run NAME`, to which options and commands are added. */
 export function commandLine(name: string, description: string): Command {
-  return programOf(`npm run ${name} --`, description).showHelpAfterError();
+  return programOf(`npm run ${name} --`, description)
+    .configureOutput({
+      writeErr: (text) => {
+        warnLines(text.replace(/\n$/, ''));
+      },
+    })
+    .showHelpAfterError();
 }
 
 /** Returns a parser of the whole numbers that an option accepts. */
@@ -55,7 +63,8 @@ export async function runCommand(program: Command, argv: readonly string[]): Pro
     return DONE;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : WRONG_USAGE;
-    console.error(explainsItself(error) ? error.message : error);
+    if (error instanceof Refused) warn(error.message);
+    else warnLines(explainsItself(error) ? error.message : inspect(error));
     if (hasJsonOutput(program)) printJson({ error: errorObject(error) });
     return REFUSED;
   }
@@ -67,7 +76,8 @@ function hasJsonOutput({ commands, args: [name] }: Command): boolean {
 }
 
 export function printJson(value: object): void {
-  console.log(JSON.stringify(value));
+  // The escapes are those of JSON.
+  print(JSON.stringify(value));
 }
 
 function errorObject(error: unknown): object {

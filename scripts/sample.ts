@@ -3,6 +3,7 @@ import { isCalendarDate } from '../src/contract/timestamp.ts';
 import { commandLine, isSystemError, Refused, runCommand, wholeNumber } from './run-command.ts';
 import { FolderInUse } from './sample/import-folder.ts';
 import { DEFAULT_SAMPLE, type SampleOptions, writeSample } from './sample/write-sample.ts';
+import { print, printable } from './terminal/print.ts';
 import { Progress } from './terminal/progress.ts';
 import { indented, left, right, table } from './terminal/table.ts';
 import { count, timeSpan } from './terminal/units.ts';
@@ -46,9 +47,9 @@ async function run(options: SampleOptions & { output: string }): Promise<void> {
       },
     });
     progress.clear();
-    console.log(`${options.output}: written in ${timeSpan(performance.now() - began)}`);
+    print(printable(`${options.output}: written in ${timeSpan(performance.now() - began)}`));
     const rows = Object.entries(counts).map(([kind, lines]) => [kind, count(lines)]);
-    console.log(indented(table([left(''), right('')], rows)));
+    print(indented(table([left(''), right('')], rows)));
   } catch (error) {
     if (error instanceof FolderInUse || isSystemError(error)) {
       throw new Refused(`error: option '--output': ${error.message}`);

@@ -4,6 +4,7 @@ import { formatCredential, parseCredential } from '../../src/keys/credential.ts'
 import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
 import { CorruptKeysFile, KeysFileBusy } from '../../src/keys/open-keys-file.ts';
 import { isSystemError, Refused } from '../run-command.ts';
+import { warn } from '../terminal/print.ts';
 
 /**
  * Returns the credential of an earlier demo if it is still valid, else that of a new key.
@@ -51,7 +52,7 @@ function validCredential(
     return isValid ? text : undefined;
   } catch (error) {
     if (!(error instanceof CorruptKeysFile)) throw error;
-    console.error(`The demo replaces ${keysFile}: ${error.message}.`);
+    warn(`The demo replaces ${keysFile}: ${error.message}.`);
     for (const ending of ['', '-journal', '-wal', '-shm']) rmSync(keysFile + ending, { force: true });
     return undefined;
   }

@@ -5,6 +5,7 @@ import { type RefusalReason, RefusedSnapshot } from '../../src/snapshot/format/r
 import { isSnapshotName } from '../../src/snapshot/format/snapshot-file.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { isSystemError, Refused } from '../run-command.ts';
+import { warn } from '../terminal/print.ts';
 
 const FILE = 'demo.sqlite';
 /** Marks a folder in which the demo created its snapshot. The snapshot watcher ignores hidden files. */
@@ -70,7 +71,7 @@ export class DemoSample {
           'unset SNAPSHOT_DIR, or set it to a new folder',
       );
     }
-    console.error(`The demo replaces ${this.#path}: ${message}.`);
+    warn(`The demo replaces ${this.#path}: ${message}.`);
     // A journal would make the new file unreadable too.
     for (const ending of ['-journal', '-wal', '-shm']) rmSync(this.#path + ending, { force: true });
     return this.#make();

@@ -7,6 +7,7 @@ import { stopOnSignal } from '../../src/signals.ts';
 import type { Manifest } from '../../src/snapshot/format/manifest.ts';
 import type { RefusalReason } from '../../src/snapshot/format/refused-snapshot.ts';
 import { commandLine, runCommand } from '../run-command.ts';
+import { warn } from '../terminal/print.ts';
 import { Progress } from '../terminal/progress.ts';
 import { demoCredential } from './demo-credential.ts';
 import { DemoSample } from './demo-sample.ts';
@@ -34,7 +35,7 @@ process.exitCode = await runCommand(program, process.argv.slice(2));
 async function demo(): Promise<void> {
   const config = readConfig({ ...ENVIRONMENT, ...process.env });
   for (const { variable, similar } of misspeltVariables())
-    console.error(`warning: the variable ${variable} is not known; did you mean ${similar}?`);
+    warn(`warning: the variable ${variable} is not known; did you mean ${similar}?`);
   const sample = new DemoSample(config.snapshotDir, ENVIRONMENT.SNAPSHOT_DIR, makeSnapshot);
   const credentialFor = ({ organizations: [{ organizationId }] }: Manifest) =>
     demoCredential(config.keysFile, ENVIRONMENT.KEYS_FILE, organizationId);

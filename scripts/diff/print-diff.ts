@@ -1,4 +1,5 @@
 import { COLLECTIONS } from '../../src/snapshot/format/layout.ts';
+import { print } from '../terminal/print.ts';
 import { indented, left, right, table } from '../terminal/table.ts';
 import { count } from '../terminal/units.ts';
 import type { OrganizationDiff, RecordsDiff, SnapshotDiff } from './diff-snapshots.ts';
@@ -8,16 +9,16 @@ const SHOWN = 20;
 
 /** Prints a diff: for each organization that differs, record counts and ids. */
 export function printDiff({ before, after, organizations }: SnapshotDiff, all: boolean): void {
-  console.log(`from snapshot ${before.snapshotId}, produced at ${before.producedAt}`);
-  console.log(`to   snapshot ${after.snapshotId}, produced at ${after.producedAt}`);
+  print(`from snapshot ${before.snapshotId}, produced at ${before.producedAt}`);
+  print(`to   snapshot ${after.snapshotId}, produced at ${after.producedAt}`);
   const inState = (wanted: OrganizationDiff['state']) =>
     `${count(organizations.filter(({ state }) => state === wanted).length)} ${wanted}`;
   const states = ['added', 'removed', 'changed', 'unchanged'] as const;
-  console.log(`organizations: ${states.map(inState).join(', ')}`);
+  print(`organizations: ${states.map(inState).join(', ')}`);
   for (const organization of organizations) {
     if (organization.state === 'unchanged') continue;
-    console.log(`\n${organization.organizationId}: ${organization.state}`);
-    console.log(indented(tableOf(organization)));
+    print(`\n${organization.organizationId}: ${organization.state}`);
+    print(indented(tableOf(organization)));
     if (organization.state !== 'changed') continue;
     for (const { name } of COLLECTIONS) printList(name, organization.records[name], all);
   }
@@ -48,9 +49,9 @@ function printList(list: string, diff: RecordsDiff, all: boolean): void {
   for (const kind of ['added', 'changed', 'removed'] as const) {
     const items = diff[kind];
     if (items.length === 0) continue;
-    console.log(indented(`${list} ${kind} (${count(items.length)}):`));
-    for (const item of all ? items : items.slice(0, SHOWN)) console.log(`    ${JSON.stringify(item)}`);
+    print(indented(`${list} ${kind} (${count(items.length)}):`));
+    for (const item of all ? items : items.slice(0, SHOWN)) print(`    ${JSON.stringify(item)}`);
     if (!all && items.length > SHOWN)
-      console.log(`    … and ${count(items.length - SHOWN)} more (--all shows them)`);
+      print(`    … and ${count(items.length - SHOWN)} more (--all shows them)`);
   }
 }

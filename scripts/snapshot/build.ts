@@ -20,8 +20,9 @@ import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { duration, INSTANT_FORM, instantMs } from '../times.ts';
 import { Interruption } from '../interruption.ts';
 import { JSON_OPTION, Refused } from '../run-command.ts';
+import { print, printable, warn } from '../terminal/print.ts';
 import { Progress } from '../terminal/progress.ts';
-import { indented, left, printable, right, table } from '../terminal/table.ts';
+import { indented, left, right, table } from '../terminal/table.ts';
 import { count, timeSpan } from '../terminal/units.ts';
 import { printResult, printWarnings, REFUSED_BY_STRICT, STRICT_OPTION } from './snapshot-file.ts';
 
@@ -168,9 +169,9 @@ function printBuild(options: BuildChoices, report: BuildReport, milliseconds: nu
   });
   if (json) return;
   const counts = Object.entries({ organizations, ...records }).map(([name, value]) => [name, count(value)]);
-  console.log(`\n${indented(table([left(''), right('')], counts))}`);
+  print(`\n${indented(table([left(''), right('')], counts))}`);
   const notes = notesOn(options, report);
-  if (notes.length > 0) console.log(`\n${indented(notes.map(printable).join('\n'))}`);
+  if (notes.length > 0) print(`\n${indented(notes.map(printable).join('\n'))}`);
   printWarnings(report.warnings);
 }
 
@@ -203,8 +204,8 @@ function notesOn({ output, base }: BuildChoices, report: BuildReport): string[] 
 /** Prints the problems of an import. Returns the refusal. */
 function rejection(error: ImportRejected, input: string, skipInvalid: boolean): Refused {
   const { misnamed, groups } = error;
-  for (const line of misnamed) console.error(line);
-  for (const group of groups) console.error(describeGroup(group));
+  for (const line of misnamed) warn(line);
+  for (const group of groups) warn(describeGroup(group));
   const advice = skipInvalid ? '--max-invalid sets the limit' : '--skip-invalid omits bad lines';
   return new Refused(
     `${input}: ${error.message}; no snapshot was written${error.areLinesOmissible ? ` (${advice})` : ''}`,

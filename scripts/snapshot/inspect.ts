@@ -7,6 +7,7 @@ import { type ManifestOrganization, rowCount } from '../../src/snapshot/format/m
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { reviewSnapshot } from '../../src/snapshot/builder/review-snapshot.ts';
 import { JSON_OPTION } from '../run-command.ts';
+import { print } from '../terminal/print.ts';
 import { left, right, table } from '../terminal/table.ts';
 import { count, size } from '../terminal/units.ts';
 import { onFile, printResult, printWarnings, readFile } from './snapshot-file.ts';
@@ -45,8 +46,8 @@ function inspect(file: string, { json }: { json?: true }): void {
   });
   if (json) return;
   const names = organizations.map(({ organizationId, name }) => [organizationId, name]);
-  console.log(`\n${table([left('ORGANIZATION'), left('NAME')], names)}`);
-  console.log(`\n${countsOf(organizations)}`);
+  print(`\n${table([left('ORGANIZATION'), left('NAME')], names)}`);
+  print(`\n${countsOf(organizations)}`);
   printWarnings(findWarnings());
 }
 

@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { memoryNeed, plannedMemory } from '../../src/snapshot/admission/memory.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { JSON_OPTION, printJson, Refused, wholeNumber } from '../run-command.ts';
+import { print, warn } from '../terminal/print.ts';
 import { left, right, table } from '../terminal/table.ts';
 import { count, size } from '../terminal/units.ts';
 import { onFile } from './snapshot-file.ts';
@@ -103,12 +104,12 @@ function plan(paths: readonly string[], { memory, threads, output, json }: PlanC
       ...[size(dataBytes), count(organizations), file],
     ]),
   );
-  console.log(table(columns, rows));
+  print(table(columns, rows));
   for (const { shard, files } of described)
     for (const { file, moved } of files)
       for (const { fromShard, organizations } of moved)
-        warn(`${file}: organizations that move from shard ${fromShard} to ${shard}`, organizations);
-  warn('organizations of the earlier map that no file has', missing);
+        warnAbout(`${file}: organizations that move from shard ${fromShard} to ${shard}`, organizations);
+  warnAbout('organizations of the earlier map that no file has', missing);
 }
 
 /**
@@ -144,8 +145,8 @@ function readMap(path: string): ReadonlyMap<string, number> {
   return shards;
 }
 
-function warn(what: string, ids: readonly string[]): void {
-  if (ids.length > 0) console.error(`warning: ${what}: ${count(ids.length)}, such as ${ids[0]}`);
+function warnAbout(what: string, ids: readonly string[]): void {
+  if (ids.length > 0) warn(`warning: ${what}: ${count(ids.length)}, such as ${ids[0]}`);
 }
 
 function writeMaps(folder: string, shards: ReturnType<typeof distribute>): void {

@@ -7,6 +7,7 @@ import { FOLDER_MODE } from '../../src/snapshot/format/snapshot-file.ts';
 import { NotPublished, publishedName, publishSnapshot } from '../../src/snapshot/publish/publish-snapshot.ts';
 import { Interruption } from '../interruption.ts';
 import { JSON_OPTION, Refused } from '../run-command.ts';
+import { warn } from '../terminal/print.ts';
 import { Progress } from '../terminal/progress.ts';
 import { count, timeSpan } from '../terminal/units.ts';
 import { printResult, showing } from './snapshot-file.ts';
@@ -84,8 +85,7 @@ async function publish(file: string, options: PublishChoices): Promise<void> {
         }),
       },
     });
-    if (!isDescendant && !options.json)
-      console.error(`warning: ${NO_DESCENDANT}${options.rollback ? '' : DESCEND}`);
+    if (!isDescendant && !options.json) warn(`warning: ${NO_DESCENDANT}${options.rollback ? '' : DESCEND}`);
   } catch (error) {
     if (!(error instanceof NotPublished)) throw error;
     const reason = error.cause instanceof RefusedSnapshot ? error.cause.reason : undefined;

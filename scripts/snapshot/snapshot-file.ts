@@ -4,6 +4,7 @@ import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import type { OnProgress } from '../../src/snapshot/load/read-snapshot.ts';
 import { describeWarning, type Warning } from '../../src/snapshot/builder/import/rules.ts';
 import { printJson, Refused } from '../run-command.ts';
+import { print, printable, warn } from '../terminal/print.ts';
 import { Progress } from '../terminal/progress.ts';
 import { fields } from '../terminal/table.ts';
 import { count, size } from '../terminal/units.ts';
@@ -37,7 +38,7 @@ export function readFile<T>(file: string, activity: string, read: (onProgress: O
 }
 
 export function printWarnings(warnings: readonly Warning[]): void {
-  for (const warning of warnings) console.error(`warning: ${describeWarning(warning)}`);
+  for (const warning of warnings) warn(`warning: ${describeWarning(warning)}`);
 }
 
 interface Result extends Pick<Manifest, 'snapshotId' | 'producedAt'> {
@@ -55,7 +56,7 @@ export function printResult(json: true | undefined, result: Result): void {
   const fileBytes = statSync(file).size;
   if (json) printJson({ file, snapshotId, producedAt, fileBytes, ...more });
   else {
-    console.log(`${file}: ${line}`);
-    console.log(fields({ snapshot: snapshotId, 'produced at': producedAt, size: size(fileBytes), ...shown }));
+    print(printable(`${file}: ${line}`));
+    print(fields({ snapshot: snapshotId, 'produced at': producedAt, size: size(fileBytes), ...shown }));
   }
 }

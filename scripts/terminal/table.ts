@@ -1,3 +1,5 @@
+import { printable } from './print.ts';
+
 /** A column of a text table. */
 interface Column {
   readonly title: string;
@@ -30,14 +32,6 @@ export function table(columns: readonly Column[], rows: readonly (readonly strin
         .trimEnd(),
     )
     .join('\n');
-}
-
-/** Escapes control characters: a text from a file must not control the terminal. */
-export function printable(text: string): string {
-  return text.replace(
-    /\p{Cc}/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }
 
 /** Returns text with each line indented by two spaces. */

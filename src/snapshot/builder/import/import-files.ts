@@ -36,16 +36,20 @@ const LINES_OF_JSON = /^[^.]*(?:\.(?:ndjson|jsonl?|ldjson|txt))?(?:\.gz)?$/i;
 
 /**
  * Finds the import files of a folder, and the entries that resemble them.
- * @throws UnreadableImport when a file exists twice
+ * @throws UnreadableImport when a file exists twice, or is not a regular file
  */
 export function listImport(path: string) {
   const entries = readdirSync(path).sort();
+  const isFile = (entry: string) => statSync(join(path, entry), { throwIfNoEntry: false })?.isFile() === true;
   /** Import files by name without ending. A misnamed entry stands for the file that was probably meant. */
   const files = new Map<string, string>();
   for (const name of IMPORT_FILES) {
     const named = entries.filter((entry) => entry === `${name}.ndjson` || entry === `${name}.ndjson.gz`);
     if (named.length > 1) throw new UnreadableImport(named.join(' and '), 'both exist; keep one of them');
-    if (named.length === 1) files.set(name, named[0]);
+    if (named.length === 0) continue;
+    // To open a pipe would wait for a writer, without a response to signals.
+    if (!isFile(named[0])) throw new UnreadableImport(named[0], 'not a regular file');
+    files.set(name, named[0]);
   }
   const named = new Set(files.values());
   /** Advice for each entry that is misnamed. */
@@ -65,7 +69,7 @@ export function listImport(path: string) {
     misnamed.push(
       `${entry}: not an import file; did you mean ${meant}.ndjson or ${meant}.ndjson.gz, with one JSON object on each line?`,
     );
-    const hasLines = LINES_OF_JSON.test(entry) && statSync(join(path, entry)).isFile();
+    const hasLines = LINES_OF_JSON.test(entry) && isFile(entry);
     if (hasLines && !files.has(meant)) files.set(meant, entry);
     else incomplete.add(meant);
   }
