@@ -16,7 +16,7 @@ import { folderForAll } from '../support/temporary-folder.ts';
 const ORGANIZATIONS = byDepth({ short: 3, deep: 12 });
 /** The distance of the tried cases among all. It has no common divisor with their numbers. */
 const STEP = byDepth({ short: 13, deep: 1 });
-const LOAD = new URL('../snapshot/load/measured-load.ts', import.meta.url).pathname;
+const LOAD = new URL('../support/measured-load.ts', import.meta.url).pathname;
 const OPTIONS = { env: INHERITED, encoding: 'utf8' } as const;
 /** Just below the limit of a column. */
 const BYTES = 15.9 * MEGABYTE;

@@ -1,8 +1,17 @@
 import type Database from 'better-sqlite3';
+import type { CollectionName } from '../../contract/operations.ts';
 import { byCollection, type CollectionLayout } from './layout.ts';
-import type { ManifestOrganization, RunEntry } from './manifest.ts';
 import { inconsistent, type RefusedSnapshot } from './refused-snapshot.ts';
 import { allColumns, MAX_RUN_BYTES } from './schema.ts';
+
+interface Place {
+  readonly firstRow: number;
+}
+
+interface Runs {
+  readonly organizationId: string;
+  readonly runs: Readonly<Record<CollectionName, readonly Place[]>>;
+}
 
 const lengths = (columns: readonly string[]) => columns.map((column) => `octet_length(${column})`);
 
@@ -17,7 +26,7 @@ export function isRun(layout: CollectionLayout): string {
 export function noRun(
   { table }: CollectionLayout,
   organizationId: string,
-  { firstRow }: RunEntry,
+  { firstRow }: Place,
 ): RefusedSnapshot {
   return inconsistent(
     `${table} has no valid run of "${organizationId}" at row ${firstRow}: it is missing, or a column is NULL or ` +
@@ -50,7 +59,7 @@ export function columnSizes(database: Database.Database) {
     );
   });
   /** @throws RefusedSnapshot when a run is missing or too large */
-  return ({ organizationId, runs }: Pick<ManifestOrganization, 'organizationId' | 'runs'>) =>
+  return ({ organizationId, runs }: Runs) =>
     byCollection((layout): ColumnSizes => {
       const sizes = { bytes: 0, elements: 0, largestRun: 0 };
       for (const entry of runs[layout.name]) {

@@ -25,7 +25,7 @@ describe('The estimated memory of a load', () => {
     const { organizations } = readSnapshot(path);
     const actuallyHeld = bytesOf(organizations.flatMap(sectionsOf));
     expect(held / actuallyHeld, 'held').to.be.within(1, maxRatio);
-    const measured = new URL('../load/measured-load.ts', import.meta.url).pathname;
+    const measured = new URL('../../support/measured-load.ts', import.meta.url).pathname;
     const growth = Number.parseInt(
       execFileSync(process.execPath, [measured, path], { env: INHERITED, encoding: 'utf8' }),
     );

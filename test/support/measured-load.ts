@@ -1,5 +1,5 @@
-import { loadSnapshot } from '../../../src/snapshot/load/load-snapshot.ts';
-import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
+import { loadSnapshot } from '../../src/snapshot/load/load-snapshot.ts';
+import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 
 /**
  * A process that loads a snapshot, and prints its maximum growth in bytes and the outcome. The load runs on a thread of
