@@ -33,7 +33,7 @@ import { healthHandler, otherMethodsHandler } from './handlers/documents.ts';
 import type { HitCounts } from '../counts/hit-counts.ts';
 import type { OpenCounts } from '../counts/open-counts.ts';
 import { changesReader } from './reads/changes.ts';
-import { type FoundLines, linkHeader, readersOf } from './reads/records.ts';
+import { type Found, type FoundLines, linkHeader, readersOf } from './reads/records.ts';
 import { bodyProblem, refuseBody } from './request-body.ts';
 import { hasPath, originOf, queryOf, startContext } from './request-context.ts';
 import { Compression } from './response/compression.ts';
@@ -48,7 +48,7 @@ import {
   UNEXPECTED,
 } from './response/problem.ts';
 import { dataHeaders, NO_STORE, send, sendProblem } from './response/send.ts';
-import { sendStream } from './response/stream.ts';
+import { sendStream, takeInTurns } from './response/stream.ts';
 
 type ApiConfig = Pick<
   Config,
@@ -200,24 +200,34 @@ export function createApi(dependencies: Dependencies): Api {
         send(response, 204, headers); //                                204
         return;
       }
-      const body = found.is === 'body' ? found.body : undefined;
-      const nextPage = found.is === 'body' ? found.nextPage : undefined;
-      if (nextPage !== undefined || pin !== undefined) pins.noteUse(image);
-      const coding = compression.codingFor(request, body);
-      if (matchesAnyTag(condition)) {
-        send(response, 304, [...headers, 'ETag', codedTag(tag, coding)]); // 304
-        return;
+      const respond = (found: Exclude<Found, { is: 'beyond the last page' | 'parts' }>) => {
+        const body = found.is === 'body' ? found.body : undefined;
+        const nextPage = found.is === 'body' ? found.nextPage : undefined;
+        if (nextPage !== undefined || pin !== undefined) pins.noteUse(image);
+        const coding = compression.codingFor(request, body);
+        if (matchesAnyTag(condition)) {
+          send(response, 304, [...headers, 'ETag', codedTag(tag, coding)]); // 304
+          return;
+        }
+        headers.push(...linkHeader(nextPage));
+        if (found.is === 'lines') {
+          headers.push(...codingHeaders(coding, tag), RECORD_COUNT_HEADER, String(found.rows));
+          sendLines(response, caller, headers, coding, found).catch(next);
+          return;
+        }
+        context.rows = found.rows;
+        if (coding === undefined)
+          send(response, 200, [...headers, 'ETag', tag], found.body); // 200
+        else compression.send(response, headers, coding, tag, found.body).catch(next);
+      };
+      if (found.is !== 'parts') respond(found);
+      else {
+        takeInTurns(found.parts, response)
+          .then((body) => {
+            if (body !== undefined) respond({ ...found, is: 'body', body });
+          })
+          .catch(next);
       }
-      headers.push(...linkHeader(nextPage));
-      if (found.is === 'lines') {
-        headers.push(...codingHeaders(coding, tag), RECORD_COUNT_HEADER, String(found.rows));
-        sendLines(response, caller, headers, coding, found).catch(next);
-        return;
-      }
-      context.rows = found.rows;
-      if (coding === undefined)
-        send(response, 200, [...headers, 'ETag', tag], found.body); // 200
-      else compression.send(response, headers, coding, tag, found.body).catch(next);
     };
   };
 

@@ -1,5 +1,6 @@
 import type { Fields } from '../contract/field.ts';
 import { OFFER } from '../contract/resources.ts';
+import { lengthOfRanges } from '../store/index/wavelet-matrix.ts';
 import type { OfferView } from './plan.ts';
 
 /**
@@ -25,54 +26,48 @@ interface ListDelimiters {
 }
 
 /**
- * Returns the partial view of an offer as segments, which are views of the record.
+ * Returns the partial view of an offer: the record itself, or a copy of its kept parts.
  * Only TICKET offers are filtered.
  * @throws TypeError when the record does not have the form that the snapshot format specifies
  */
-export function offerSegments(text: Buffer, { inventoryOf, resaleEnabled }: OfferView): readonly Buffer[] {
-  if (!text.includes(TICKET_TYPE)) return [text];
-  const segments: Buffer[] = [];
-  let from = 0;
-  if (resaleEnabled !== undefined) from = filterList(PRICING, resaleEnabled, text, from, segments);
-  if (inventoryOf !== undefined) from = filterList(INVENTORY, inventoryOf, text, from, segments);
-  segments.push(text.subarray(from));
-  return segments;
+export function cutOffer(text: Buffer, { inventoryOf, resaleEnabled }: OfferView): Buffer {
+  if (!text.includes(TICKET_TYPE)) return text;
+  /** Start and end of each kept part, in turn. The end of the last one is pending. */
+  const bounds = [0];
+  if (resaleEnabled !== undefined) filterList(PRICING, resaleEnabled, text, bounds);
+  if (inventoryOf !== undefined) filterList(INVENTORY, inventoryOf, text, bounds);
+  if (bounds.length === 1) return text;
+  bounds.push(text.length);
+  const cut = Buffer.allocUnsafe(lengthOfRanges(bounds));
+  let end = 0;
+  for (let i = 0; i < bounds.length; i += 2) end += text.copy(cut, end, bounds[i], bounds[i + 1]);
+  return cut;
 }
 
-/**
- * Filters a list. Appends all segments except the last one, which may extend beyond the list.
- * @param from start of the text that is not in the segments yet
- * @returns start of the last segment
- */
+/** Filters a list. Appends the bounds of what is left out of it. */
 function filterList(
   { opening, closing, element, nextElement, filterField }: ListDelimiters,
   value: string | boolean,
   text: Buffer,
-  from: number,
-  segments: Buffer[],
-): number {
-  const opens = text.indexOf(opening, from);
+  bounds: number[],
+): void {
+  const opens = text.indexOf(opening, bounds.at(-1));
   const first = opens + opening.length;
   const close = closing === undefined ? text.length - ']}'.length : text.indexOf(closing, first);
   if (opens < 0 || close < first) throw new TypeError(`an offer lacks ${String(opening)} in its place`);
   const list = text.subarray(0, close);
   const wanted = Buffer.from(filterField + JSON.stringify(value));
-  // The text from `from` to `end` is kept, and becomes one segment.
+  // The text up to here is kept.
   let end = first;
   for (let at = list.indexOf(wanted, first); at >= 0; at = list.indexOf(wanted, end)) {
     const start = list.lastIndexOf(element, at);
     // A kept element includes the comma before it, except the first one.
     const begin = end === first ? start : start - 1;
-    if (begin > end) {
-      segments.push(text.subarray(from, end));
-      from = begin;
-    }
+    if (begin > end) bounds.push(end, begin);
     const next = list.indexOf(nextElement, at);
     end = next < 0 ? close : next + 1;
   }
-  if (end === close) return from;
-  segments.push(text.subarray(from, end));
-  return close;
+  if (end < close) bounds.push(end, close);
 }
 
 function listDelimiters(name: string, filterField: string): ListDelimiters {

@@ -1,19 +1,23 @@
 import type { CollectionName } from '../contract/operations.ts';
 import { findRow } from '../store/index/id-index.ts';
-import type { Row } from '../store/memory/shared-arrays.ts';
+import type { Row, Uint32s } from '../store/memory/shared-arrays.ts';
 import { nextSessionFields, nextSessionsOf } from '../store/next-sessions.ts';
 import type { ListImage } from '../store/organization-image.ts';
 import { recordAt, recordSpan, recordsAt } from '../store/records.ts';
-import { offerSegments } from './offer-view.ts';
+import { cutOffer } from './offer-view.ts';
 import type { Plan } from './plan.ts';
 import { rowsAt, select, selectInSpan, type Selection, totalOf } from './select.ts';
 
 const SEPARATOR = Buffer.from(',');
 const NO_NEXT_SESSION = Buffer.from(nextSessionFields(null, null));
 
+/** Stored bytes of a page beyond which its partial views are cut one by one. */
+const MAX_CUT_BYTES = 256 * 1024;
+
 /**
  * Reads one page of a list, and its total over all pages. The segments are the JSON texts of the records, joined by
- * commas; most are views of the store. A page past the end has none.
+ * commas; most are views of the store. A page past the end has none. Those of a long partial view are cut when they are
+ * taken, and not in an array.
  * @param parentId the event whose sessions are listed
  * @param now milliseconds since the epoch
  * @returns undefined when the parent does not exist
@@ -24,20 +28,30 @@ export function readPage(list: ListImage, plan: Plan, parentId: string | undefin
   const totalRecords = totalOf(selection);
   const start = (plan.page - 1) * plan.perPage;
   const end = Math.min(start + plan.perPage, totalRecords);
-  const segments: Buffer[] = [];
-  if (start >= end) return { totalRecords, segments };
-  if (isServedAsStored(plan)) {
+  const segmentsOf = (): Buffer[] | Iterable<Buffer> => {
+    if (start >= end) return [];
     const { records } = list.collections[plan.collection];
-    if (selection.kind === 'span')
-      segments.push(recordSpan(records, selection.from + start, selection.from + end));
-    else segments.push(...recordsAt(records, rowsAt(selection, start, end)));
-  } else {
-    for (const row of rowsAt(selection, start, end)) {
+    if (isServedAsStored(plan) && selection.kind === 'span')
+      return [recordSpan(records, selection.from + start, selection.from + end)];
+    const rows = rowsAt(selection, start, end);
+    if (isServedAsStored(plan)) return recordsAt(records, rows);
+    const bytes = rows.reduce((sum, row) => sum + records.offsets[row + 1] - records.offsets[row], 0);
+    if (plan.view !== undefined && bytes > MAX_CUT_BYTES) return oneByOne(list, plan, rows, now);
+    const segments: Buffer[] = [];
+    for (const row of rows) {
       if (segments.length > 0) segments.push(SEPARATOR);
       segments.push(...recordSegments(list, plan, row, now));
     }
+    return segments;
+  };
+  return { totalRecords, segments: segmentsOf() };
+}
+
+function* oneByOne(list: ListImage, plan: Plan, rows: Uint32s, now: number): Generator<Buffer> {
+  for (const [i, row] of rows.entries()) {
+    if (i > 0) yield SEPARATOR;
+    yield* recordSegments(list, plan, row, now);
   }
-  return { totalRecords, segments };
 }
 
 /**
@@ -91,7 +105,7 @@ export function recordSegments(
   now: number,
 ): readonly Buffer[] {
   const record = recordAt(collections[collection].records, row);
-  if (view !== undefined) return offerSegments(record, view);
+  if (view !== undefined) return [cutOffer(record, view)];
   if (collection !== 'events') return [record];
   // An event is stored without the fields of the next session, which depend on the time.
   const next = nextSessionsOf(schedule).of(row, now);

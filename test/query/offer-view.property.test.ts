@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
 import { exampleOf, type Fields, type Json } from '../../src/contract/field.ts';
 import { OFFER, OFFER_TYPES } from '../../src/contract/resources.ts';
-import { offerSegments } from '../../src/query/offer-view.ts';
+import { cutOffer } from '../../src/query/offer-view.ts';
 import type { OfferView } from '../../src/query/plan.ts';
 import { randomRecord } from '../support/oracle/random-record.ts';
 import { randomText } from '../support/oracle/texts.ts';
-import { minimalPricing } from '../support/records.ts';
+import { minimalPricing, times } from '../support/records.ts';
 
 const SEEDS = [20261121, 7, 4294967295];
 const OFFERS_EACH = 4000;
@@ -99,7 +99,7 @@ describe('An offer cut down to a view', () => {
         const record = placed(json);
         const view = random.pick(VIEWS);
         const expected = cutNaively(json, view);
-        const found = Buffer.concat(offerSegments(record, view));
+        const found = cutOffer(record, view);
         if (!found.equals(Buffer.from(expected))) {
           expect(found.toString(), `offer ${i} of seed ${seed}, ${JSON.stringify(view)}: ${json}`).to.equal(
             expected,
@@ -112,25 +112,22 @@ describe('An offer cut down to a view', () => {
     });
   }
 
-  it('copies nothing: its segments are views of the record, and adjacent ones are merged', () => {
+  it('is one buffer, however many parts are cut out; without a cut, the record itself', () => {
     const element = (resaleEnabled: boolean) => minimalPricing('p', { resaleEnabled });
     const offer = exampleOf(OFFER.variants['TICKET']);
-    const pricing = [false, true, true, false, true].map(element);
+    const pricing = times(9000, (i) => element(i % 2 === 0));
     const record = placed(JSON.stringify({ ...offer, pricing }));
-    const segments = offerSegments(record, { resaleEnabled: true });
-    expect(segments).to.have.length(3);
-    for (const { buffer } of segments) expect(buffer).to.equal(record.buffer);
-    expect(offerSegments(record, { inventoryOf: 'ses_301' })).to.have.length(1);
+    const cut = cutOffer(record, { resaleEnabled: true });
+    expect((JSON.parse(cut.toString()) as ServedOffer).pricing).to.have.length(4500);
+    expect(cutOffer(record, { inventoryOf: 'ses_301' })).to.equal(record);
   });
 
   it('is refused for a record of another form', () => {
     const start = '{"offerId":"a","type":"TICKET"';
     for (const rest of ['}', ',"optionOffers":[],"pricing":[],"inventory":[]}', ',"pricing":[]}']) {
-      expect(() => offerSegments(Buffer.from(start + rest), { resaleEnabled: true }), rest).to.throw(
-        TypeError,
-      );
+      expect(() => cutOffer(Buffer.from(start + rest), { resaleEnabled: true }), rest).to.throw(TypeError);
     }
-    expect(() => offerSegments(Buffer.from(`${start}}`), { inventoryOf: 'a' })).to.throw(TypeError);
+    expect(() => cutOffer(Buffer.from(`${start}}`), { inventoryOf: 'a' })).to.throw(TypeError);
   });
 
   it('relies on names that occur once in an offer', () => {

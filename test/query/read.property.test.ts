@@ -106,7 +106,7 @@ for (const { seed, size, queries } of CASES) {
           const pages = [1, 2, 3].map((page) =>
             readPage(store.lists.events, { ...ALL_EVENTS, page }, undefined, now),
           );
-          const events = pages.map((page) => textOf(page?.segments ?? [])).join();
+          const events = pages.map((page) => textOf([...(page?.segments ?? [])])).join();
           const tag = contentTag(store.lists.events, 'events', now);
           expect(eventsByTag.get(tag) ?? events, `${organization.organizationId} at ${now}`).to.equal(events);
           eventsByTag.set(tag, events);
@@ -145,7 +145,8 @@ function expectLines(list: ListImage, plan: Plan, parentId: string | undefined, 
       expect(selection).to.equal(undefined);
       return;
     }
-    if (found.segments.length > 0) pages.push(textOf(found.segments));
+    const text = textOf([...found.segments]);
+    if (text !== '') pages.push(text);
     left = found.totalRecords - page * 100;
   }
   const records = JSON.parse(`[${pages.join(',')}]`) as unknown[];

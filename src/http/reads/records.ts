@@ -28,10 +28,19 @@ interface ReadRequest {
 }
 
 /** The data of a response, and the number of its records. */
-type Found =
+export type Found =
   | { readonly is: 'body'; readonly rows: number; readonly body: Body; readonly nextPage: string | undefined }
+  | {
+      readonly is: 'parts';
+      readonly rows: number;
+      readonly parts: Parts;
+      readonly nextPage: string | undefined;
+    }
   | ({ readonly is: 'lines' } & FoundLines)
   | { readonly is: 'beyond the last page' };
+
+/** The pieces of a body that are made when they are taken. */
+type Parts = Generator<Body[number], void>;
 
 /** `read` returns chunks of lines. A chunk may reuse the buffer of the previous one if `isSent` returns true. */
 export interface FoundLines {
@@ -87,6 +96,8 @@ function recordReader({ collection, pathParameter: parameter }: RetrieveOperatio
   };
 }
 
+const START = '{"items":[';
+
 function pageReader(operation: ListOperation): Reader {
   const { collection, pathParameter: parent } = operation;
   const readQuery = queryReader(operation.parameters);
@@ -107,15 +118,20 @@ function pageReader(operation: ListOperation): Reader {
       // The link needs no JSON escapes: its host is valid, and the rest is percent-encoded.
       const nextPage = hasMore ? nextPageLink(origin + path, query, plan, list.digest) : undefined;
       const quoted = nextPage === undefined ? null : `"${nextPage}"`;
-      const body = [
-        '{"items":[',
-        ...found.segments,
-        `],"page":${page},"perPage":${perPage},"totalPages":${totalPages},"hasMore":${hasMore},"nextPage":${quoted}}`,
-      ];
+      const end = `],"page":${page},"perPage":${perPage},"totalPages":${totalPages},"hasMore":${hasMore},"nextPage":${quoted}}`;
       const rows = Math.min(perPage, found.totalRecords - (page - 1) * perPage);
-      return { is: 'body', rows, body, nextPage };
+      const { segments } = found;
+      if (Array.isArray(segments)) return { is: 'body', rows, body: [START, ...segments, end], nextPage };
+      return { is: 'parts', rows, parts: partsOf(segments, end, request.method === 'HEAD'), nextPage };
     },
   };
+}
+
+/** Yields the pieces of a page, for HEAD only blanks of their length. */
+function* partsOf(segments: Iterable<Buffer>, end: string, isHead: boolean): Parts {
+  yield START;
+  for (const segment of segments) yield isHead ? ' '.repeat(segment.length) : segment;
+  yield end;
 }
 
 const SET_BY_LINK: readonly string[] = ['page', 'perPage', CONTENT_DIGEST_PARAMETER];

@@ -44,6 +44,10 @@ export async function sendStream(
 /** Fulfilled when the latest stream that waits has its turn. */
 let latestTurn: Promise<unknown> = Promise.resolve();
 
+function nextTurn(): Promise<unknown> {
+  return (latestTurn = latestTurn.then(() => turn()));
+}
+
 /**
  * Takes a chunk when the one before it is sent, and reports the progress. Each is read in a turn of the event loop of
  * its own, so that the requests of other clients wait for one chunk in a turn, however many streams are open.
@@ -54,8 +58,25 @@ async function* inTurns(chunks: Iterable<Buffer>, response: Response): AsyncGene
     connection.noteUnsent(chunk.length);
     yield chunk;
     connection.noteUnsent();
-    await (latestTurn = latestTurn.then(() => turn()));
+    await nextTurn();
   }
+}
+
+/**
+ * Takes the parts of a body in turns, as those of a stream.
+ * @returns undefined when the connection has closed
+ */
+export async function takeInTurns<Part>(
+  parts: Iterable<Part>,
+  { socket }: Response,
+): Promise<Part[] | undefined> {
+  const taken: Part[] = [];
+  for (const part of parts) {
+    taken.push(part);
+    await nextTurn();
+    if (socket?.destroyed !== false) return undefined;
+  }
+  return taken;
 }
 
 /** Passes chunks on, and counts their bytes as those of the response. */
