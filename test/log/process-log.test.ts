@@ -62,7 +62,8 @@ describe('The log', () => {
     await write(writer, 5000);
     expect(await end(writer)).to.include({ code: 0 });
     const written = readFileSync(path, 'utf8');
-    expect(written).to.include(`\n${ON_STANDARD_ERROR}`);
+    // Before the first line, or between two.
+    expect(`\n${written}`).to.include(`\n${ON_STANDARD_ERROR}`);
     const lines = parseLines(written.replace(ON_STANDARD_ERROR, ''));
     expect(numbersOf(lines, 'other')).to.deep.equal([...upTo(5000), ...upTo(5000)]);
   });
