@@ -24,33 +24,41 @@ function inheritedKey(): Uint32s {
 export function hashBytes(bytes: Bytes, start = 0, end = bytes.length): number {
   let [v0, v1, v2, v3] = [KEY_0 | 0, KEY_1 | 0, 0x6c796765 ^ KEY_0, 0x74656462 ^ KEY_1];
   let at = start;
-  for (let rest = 4; rest > 0;) {
-    let word = 0;
-    if (at + 4 <= end) {
-      word = bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24);
-      at += 4;
-    } else if (rest-- === 4) {
-      word = (end - start) << 24;
-      for (let shift = 0; at < end; shift += 8) word |= bytes[at++] << shift;
-    } else if (rest === 2) v2 ^= 0xff;
+  for (; at + 4 <= end; at += 4) {
+    const word = bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24);
     v3 ^= word;
     v0 = (v0 + v1) | 0;
-    v1 = rotated(v1, 5) ^ v0;
-    v0 = rotated(v0, 16);
+    v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
+    v0 = (v0 << 16) | (v0 >>> 16);
     v2 = (v2 + v3) | 0;
-    v3 = rotated(v3, 8) ^ v2;
+    v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
     v0 = (v0 + v3) | 0;
-    v3 = rotated(v3, 7) ^ v0;
+    v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
     v2 = (v2 + v1) | 0;
-    v1 = rotated(v1, 13) ^ v2;
-    v2 = rotated(v2, 16);
+    v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
+    v2 = (v2 << 16) | (v2 >>> 16);
     v0 ^= word;
   }
+  let last = (end - start) << 24;
+  for (let shift = 0; at < end; shift += 8) last |= bytes[at++] << shift;
+  v3 ^= last;
+  // The same round: in one loop, a load takes 2 % longer.
+  for (let round = 0; round < 4; round++) {
+    v0 = (v0 + v1) | 0;
+    v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
+    v0 = (v0 << 16) | (v0 >>> 16);
+    v2 = (v2 + v3) | 0;
+    v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
+    v0 = (v0 + v3) | 0;
+    v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
+    v2 = (v2 + v1) | 0;
+    v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
+    v2 = (v2 << 16) | (v2 >>> 16);
+    if (round > 0) continue;
+    v0 ^= last;
+    v2 ^= 0xff;
+  }
   return (v1 ^ v3) >>> 0;
-}
-
-function rotated(word: number, bits: number): number {
-  return (word << bits) | (word >>> (32 - bits));
 }
 
 /** Returns the size of an open-addressing table for `count` entries: a power of two. At most half of it is used. */
