@@ -51,6 +51,8 @@ const VERSION_HEADER = 'Service-API-Version';
 const PREVIEW = 'preview';
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 30_000;
+/** A service's own are shorter; a proxy may answer with a page. */
+const MAX_REFUSAL_BYTES = 2 ** 20;
 /** Timers of a longer time would end at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -77,7 +79,7 @@ export class Transport {
     if (!(this.#maxAttempts >= 1)) throw new RangeError('maxAttempts: must be at least 1');
     this.#maxWaitMs = timeOf('maxWaitSeconds', options.maxWaitSeconds ?? 180);
     this.#timeoutMs = timeOf('timeoutSeconds', options.timeoutSeconds ?? 60);
-    this.#maxBytes = options.maxBytes ?? 2 ** 27;
+    this.#maxBytes = options.maxBytes ?? 2 ** 25;
     if (!(this.#maxBytes >= 1)) throw new RangeError('maxBytes: must be at least 1');
     this.#fetch = options.fetch ?? fetch;
     this.#wait = options.wait ?? wait;
@@ -128,8 +130,9 @@ export class Transport {
     // A redirect would lead the credential to another path, or the request to another origin without it.
     const init = { headers, signal: progress.signal, redirect: 'manual' } as const;
     const response = await progress.within(fetch(url, init));
-    const answer = new Answer(response, request, progress, this.#maxBytes);
     const { status } = response;
+    const maxBytes = status === 200 ? this.#maxBytes : Math.min(this.#maxBytes, MAX_REFUSAL_BYTES);
+    const answer = new Answer(response, request, progress, maxBytes);
     const isMissing = status === 404 && call.mayBeMissing === true && response.headers.has(VERSION_HEADER);
     if (status !== 200 && status !== 204 && status !== 304 && !isMissing)
       throw refusal(request, response, (await answer.text()).replaceAll(this.#credential, '…'));

@@ -222,6 +222,7 @@ export function createApi(dependencies: Dependencies): Api {
       };
       if (found.is !== 'parts') respond(found);
       else {
+        countStream(counts, response, caller.slot); //                    429: two streams of the key are open
         takeInTurns(found.parts, response)
           .then((body) => {
             if (body !== undefined) respond({ ...found, is: 'body', body });

@@ -16,8 +16,8 @@ const MAX_CUT_BYTES = 256 * 1024;
 
 /**
  * Reads one page of a list, and its total over all pages. The segments are the JSON texts of the records, joined by
- * commas; most are views of the store. A page past the end has none. Those of a long partial view are cut when they are
- * taken, and not in an array.
+ * commas; most are views of the store. A page past the end has none. Those of a long partial view are cut record by
+ * record when they are taken, and not in an array.
  * @param parentId the event whose sessions are listed
  * @param now milliseconds since the epoch
  * @returns undefined when the parent does not exist
@@ -28,7 +28,7 @@ export function readPage(list: ListImage, plan: Plan, parentId: string | undefin
   const totalRecords = totalOf(selection);
   const start = (plan.page - 1) * plan.perPage;
   const end = Math.min(start + plan.perPage, totalRecords);
-  const segmentsOf = (): Buffer[] | Iterable<Buffer> => {
+  const segmentsOf = (): Buffer[] | Iterable<readonly Buffer[]> => {
     if (start >= end) return [];
     const { records } = list.collections[plan.collection];
     if (isServedAsStored(plan) && selection.kind === 'span')
@@ -47,10 +47,10 @@ export function readPage(list: ListImage, plan: Plan, parentId: string | undefin
   return { totalRecords, segments: segmentsOf() };
 }
 
-function* oneByOne(list: ListImage, plan: Plan, rows: Uint32s, now: number): Generator<Buffer> {
+function* oneByOne(list: ListImage, plan: Plan, rows: Uint32s, now: number): Generator<readonly Buffer[]> {
   for (const [i, row] of rows.entries()) {
-    if (i > 0) yield SEPARATOR;
-    yield* recordSegments(list, plan, row, now);
+    const segments = recordSegments(list, plan, row, now);
+    yield i === 0 ? segments : [SEPARATOR, ...segments];
   }
 }
 

@@ -41,6 +41,16 @@ describe('A page of long partial offers', () => {
     return [answered, turns];
   }
 
+  it('counts as a stream: the third at once of a key gets 429', async () => {
+    const statuses = await Promise.all(
+      (['get', 'head', 'get', 'head'] as const).map(async (method) => {
+        const { status } = await given.api.send(PATH, { headers: PREVIEW, method });
+        return status;
+      }),
+    );
+    expect(statuses.toSorted()).to.deep.equal([200, 200, 429, 429]);
+  });
+
   it('is cut in turns, one offer in each, and has what a short one has', async () => {
     const [{ body, headers, text }, turns] = await turnsOf(given.api.send(PATH, { headers: PREVIEW }));
     expect(turns).to.be.at.least(OFFERS);

@@ -106,7 +106,7 @@ for (const { seed, size, queries } of CASES) {
           const pages = [1, 2, 3].map((page) =>
             readPage(store.lists.events, { ...ALL_EVENTS, page }, undefined, now),
           );
-          const events = pages.map((page) => textOf([...(page?.segments ?? [])])).join();
+          const events = pages.map((page) => textOf([...(page?.segments ?? [])].flat())).join();
           const tag = contentTag(store.lists.events, 'events', now);
           expect(eventsByTag.get(tag) ?? events, `${organization.organizationId} at ${now}`).to.equal(events);
           eventsByTag.set(tag, events);
@@ -127,7 +127,7 @@ function expectPage(
   const plan = planList(operation, readValues(operation, parts) ?? {});
   const page = readPage(store.lists[listOf(plan.collection)], plan, parentId, now);
   const expected = oracle.page(operation.id, values, parentId, now);
-  const records = page && parsed([Buffer.from('['), ...page.segments, Buffer.from(']')]);
+  const records = page && parsed([Buffer.from('['), ...[...page.segments].flat(), Buffer.from(']')]);
   const actual = page && { totalRecords: page.totalRecords, records };
   const query = JSON.stringify(parts);
   const about = `${organization.organizationId} at ${now}, ${String(parentId)}: ${query}`;
@@ -145,7 +145,7 @@ function expectLines(list: ListImage, plan: Plan, parentId: string | undefined, 
       expect(selection).to.equal(undefined);
       return;
     }
-    const text = textOf([...found.segments]);
+    const text = textOf([...found.segments].flat());
     if (text !== '') pages.push(text);
     left = found.totalRecords - page * 100;
   }

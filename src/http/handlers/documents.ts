@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Express, RequestHandler } from 'express';
 import type { Config } from '../../config.ts';
-import { type ContentCoding, JSON_TYPE } from '../../contract/headers.ts';
+import { type ContentCoding, JSON_TYPE, MAX_ACCEPT_LENGTH } from '../../contract/headers.ts';
 import { inOpenApi30 } from '../../contract/openapi/openapi-3.0.ts';
 import { openApiDocument } from '../../contract/openapi/document.ts';
 import { PUBLIC_PATHS, type PublicPathName, SERVICE } from '../../contract/openapi/public-paths.ts';
@@ -128,7 +128,8 @@ const HOME_HEADERS: HeaderList = [...NO_STORE, 'Vary', 'Accept'];
 function homeHandler(addresses: Readonly<Record<string, string>>, hasExplorer: boolean): RequestHandler {
   const body = [JSON.stringify({ ...SERVICE, ...addresses })];
   return (request, response) => {
-    if (hasExplorer && request.accepts(MEDIA_TYPES) === HTML_TYPE)
+    const { accept = '' } = request.headers;
+    if (hasExplorer && accept.length <= MAX_ACCEPT_LENGTH && request.accepts(MEDIA_TYPES) === HTML_TYPE)
       send(response, 302, [...HOME_HEADERS, 'Location', 'explorer'], body);
     else send(response, 200, HOME_HEADERS, body);
   };

@@ -39,8 +39,8 @@ export type Found =
   | ({ readonly is: 'lines' } & FoundLines)
   | { readonly is: 'beyond the last page' };
 
-/** The pieces of a body that are made when they are taken. */
-type Parts = Generator<Body[number], void>;
+/** The pieces of a body, some at a time, that are made when they are taken. */
+type Parts = Generator<Body, void>;
 
 /** `read` returns chunks of lines. A chunk may reuse the buffer of the previous one if `isSent` returns true. */
 export interface FoundLines {
@@ -128,10 +128,10 @@ function pageReader(operation: ListOperation): Reader {
 }
 
 /** Yields the pieces of a page, for HEAD only blanks of their length. */
-function* partsOf(segments: Iterable<Buffer>, end: string, isHead: boolean): Parts {
-  yield START;
-  for (const segment of segments) yield isHead ? ' '.repeat(segment.length) : segment;
-  yield end;
+function* partsOf(records: Iterable<readonly Buffer[]>, end: string, isHead: boolean): Parts {
+  yield [START];
+  for (const pieces of records) yield isHead ? pieces.map(({ length }) => ' '.repeat(length)) : pieces;
+  yield [end];
 }
 
 const SET_BY_LINK: readonly string[] = ['page', 'perPage', CONTENT_DIGEST_PARAMETER];

@@ -66,13 +66,13 @@ async function* inTurns(chunks: Iterable<Buffer>, response: Response): AsyncGene
  * Takes the parts of a body in turns, as those of a stream.
  * @returns undefined when the connection has closed
  */
-export async function takeInTurns<Part>(
-  parts: Iterable<Part>,
+export async function takeInTurns<Piece>(
+  parts: Iterable<readonly Piece[]>,
   { socket }: Response,
-): Promise<Part[] | undefined> {
-  const taken: Part[] = [];
-  for (const part of parts) {
-    taken.push(part);
+): Promise<Piece[] | undefined> {
+  const taken: Piece[] = [];
+  for (const pieces of parts) {
+    taken.push(...pieces);
     await nextTurn();
     if (socket?.destroyed !== false) return undefined;
   }

@@ -24,7 +24,7 @@ export const MAX_ANCESTORS = 20_000;
 /** Limit for the ids and names of all organizations together. */
 export const MAX_NAMES_BYTES = 64 * MEGABYTE;
 /** Limit for each text of the manifest but the names of organizations and the ids of deleted records. */
-export const MAX_TEXT_BYTES = 256;
+export const MAX_TEXT_BYTES = 128;
 
 /**
  * Returns the statements of a schema by object, such as `table runs`, in alphabetical order.
