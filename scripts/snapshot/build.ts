@@ -139,7 +139,8 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
       throw new Refused(`${input}: ${error.message}; no snapshot was written`, { file: input });
     if (error instanceof RefusedSnapshot) {
       const { message, reason } = error;
-      throw new Refused(`${earlier}: ${message}; no snapshot was written`, { file: earlier, reason });
+      const file = earlier ?? output;
+      throw new Refused(`${file}: ${message}; no snapshot was written`, { file, reason });
     }
     throw error;
   }

@@ -1,8 +1,10 @@
-import { chmodSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import Database from 'better-sqlite3';
 import { byCollection, COLLECTIONS } from '../format/layout.ts';
-import { FILE_MODE, sync } from '../format/snapshot-file.ts';
+import { RefusedSnapshot } from '../format/refused-snapshot.ts';
+import { FILE_MODE, identityOf, sync } from '../format/snapshot-file.ts';
 import type { Warning } from './import/rules.ts';
 import { DELETIONS_FILE, listImport, UnreadableImport } from './import/import-files.ts';
 import { Comparison } from './merge/comparison.ts';
@@ -57,7 +59,7 @@ export function rejectsPath(output: string): string {
  *
  * @throws ImportRejected when lines are bad and not skipped, or too many to be skipped, when entries of the folder are
  *   misnamed, and without an organization. It has the problems of all files
- * @throws RefusedSnapshot when the base is not a sound snapshot
+ * @throws RefusedSnapshot when the base is not a sound snapshot, or the output has changed since the build began
  * @throws SuspectImport when records look wrong in a strict build
  * @throws UnreadableImport when a file cannot be read to its end, or needs a base
  */
@@ -67,6 +69,7 @@ export async function buildSnapshot(options: BuildOptions) {
   const deletions = input.files.get(DELETIONS_FILE);
   if (deletions !== undefined && base === undefined)
     throw new UnreadableImport(deletions, 'deletions require a base: build with --base FILE');
+  const former = identityOf(output);
   const folder = mkdtempSync(`${output}.building-`);
   try {
     using staging = new Staging(join(folder, 'staging.sqlite'), options.skipInvalid);
@@ -80,7 +83,7 @@ export async function buildSnapshot(options: BuildOptions) {
     const ofLines = [...rejections.warnings, ...warningsOfUtc(staging, input)];
     const warnings = [...ofLines, ...reviewRecords(file, options, staging)];
     if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
-    await putIntoPlace(file, options, staging);
+    await putIntoPlace(file, options, staging, former);
     return {
       ...written,
       organizations: names.size,
@@ -171,8 +174,8 @@ function reviewRecords(file: string, options: BuildOptions, staging: Staging): W
 }
 
 /** Puts the file in the place of the output, with the rejections next to it. */
-async function putIntoPlace(file: string, options: BuildOptions, { rejections }: Staging): Promise<void> {
-  const { output, signal } = options;
+async function putIntoPlace(file: string, options: BuildOptions, { rejections }: Staging, former?: string) {
+  const { output, signal, base = options.previous } = options;
   chmodSync(file, FILE_MODE);
   const rejects = `${file}.rejects`;
   if (rejections.total > 0) {
@@ -181,8 +184,18 @@ async function putIntoPlace(file: string, options: BuildOptions, { rejections }:
   }
   // From here on the build cannot be aborted.
   signal?.throwIfAborted();
-  if (rejections.total > 0) renameSync(rejects, rejectsPath(output));
-  else rmSync(rejectsPath(output), { force: true });
-  renameSync(file, output);
+  {
+    using locks = new DisposableStack();
+    // Other builds of the replaced base wait. Nothing is written. A file of another user is compared only.
+    if (base !== undefined && identityOf(base) === former && statSync(base).uid === process.geteuid?.()) {
+      const database = new Database(base, { fileMustExist: true });
+      locks.adopt(database, () => database.close()).exec('BEGIN IMMEDIATE');
+    }
+    if (identityOf(output) !== former)
+      throw new RefusedSnapshot('unfinished', 'the output has changed since the build began: build again');
+    if (rejections.total > 0) renameSync(rejects, rejectsPath(output));
+    else rmSync(rejectsPath(output), { force: true });
+    renameSync(file, output);
+  }
   await sync(dirname(output));
 }

@@ -18,8 +18,11 @@ const DEFENCES = [
   ['mmap_size', 0],
 ] as const;
 
-/** Fields of a file status that change when the file is replaced or written to. */
-const IDENTITY = ['dev', 'ino', 'size', 'mtimeNs'] as const;
+/** Returns a text that changes when the file is replaced or written to; undefined without a file. */
+export function identityOf(path: string): string | undefined {
+  const status = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return status && [status.dev, status.ino, status.size, status.mtimeNs].join();
+}
 
 /**
  * Opens a snapshot file, and checks its header, schema and manifest.
@@ -28,17 +31,17 @@ const IDENTITY = ['dev', 'ino', 'size', 'mtimeNs'] as const;
 export function openSnapshot(path: string) {
   let database: Database.Database | undefined;
   try {
-    const before = statSync(path, { bigint: true });
+    const before = identityOf(path);
     checkHeader(path);
     database = new Database(path, { readonly: true, fileMustExist: true });
     for (const [pragma, value] of DEFENCES) database.pragma(`${pragma} = ${value}`);
     checkSchema(database);
     // SQLite does not report which file it opened. It opened the checked one if the path still leads to it.
-    const after = statSync(path, { bigint: true });
-    if (IDENTITY.some((field) => after[field] !== before[field]))
+    const { size } = statSync(path);
+    if (identityOf(path) !== before)
       throw new RefusedSnapshot('unfinished', 'it was written to or replaced while it was being opened');
     const opened = database;
-    const manifest = readManifest(opened, Number(after.size));
+    const manifest = readManifest(opened, size);
     return { database: opened, manifest, [Symbol.dispose]: () => opened.close() };
   } catch (error) {
     database?.close();

@@ -1,7 +1,18 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import type { BuildProgress } from '../../../src/snapshot/builder/staging/read-import.ts';
+import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { ImportRejected } from '../../../src/snapshot/builder/staging/rejections.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
@@ -111,6 +122,44 @@ describe('The output of a build', () => {
       }
       const modes = ['a.sqlite', REJECTS].map((name) => statSync(inOutput(name)).mode & 0o777);
       expect(modes).to.deep.equal([0o640, 0o640]);
+    });
+  }
+
+  it('does not replace a file that was written or removed during the build, nor its rejects', async () => {
+    const changes: (() => void)[] = [
+      () => {
+        writeFileSync(target(), 'another file');
+      },
+      () => {
+        appendFileSync(target(), ', continued');
+      },
+      () => {
+        rmSync(target());
+      },
+    ];
+    writeFileSync(inOutput(REJECTS), 'other rejects');
+    for (const change of changes) {
+      let isDone = false;
+      const onProgress = () => {
+        if (!isDone) change();
+        isDone = true;
+      };
+      const { message } = await refusalOf(build(good(), target(), { onProgress }), RefusedSnapshot);
+      expect(message).to.equal('the output has changed since the build began: build again');
+      expect(outputs()).to.deep.equal(existsSync(target()) ? ['a.sqlite', REJECTS] : [REJECTS]);
+      if (existsSync(target())) expect(readFileSync(target(), 'utf8')).to.match(/^another file/);
+    }
+  });
+
+  for (const option of ['base', 'previous'] as const) {
+    it(`waits for another build that replaces its ${option}`, async () => {
+      await build(good(), target());
+      const options = { [option]: target(), producedAt: new Date('2026-11-22T00:00:00Z') };
+      const other = new Database(target()).exec('BEGIN IMMEDIATE');
+      expect((await refusalOf(build(good(), target(), options), Error)).message).to.include('is locked');
+      other.close();
+      const { snapshotId } = await build(good(), target(), options);
+      expect(readSnapshot(target()).snapshotId).to.equal(snapshotId);
     });
   }
 
