@@ -18,6 +18,7 @@ import { freePort } from '../../scripts/bench/servers/proxy.ts';
 import { PULL_METRICS } from '../../scripts/reference/alerts.ts';
 import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
 import { needs } from '../support/components.ts';
+import { byDepth } from '../support/depth.ts';
 import { eventually } from '../support/eventually.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll, folderForEach } from '../support/temporary-folder.ts';
@@ -30,6 +31,8 @@ const DAMAGES = [
   'echo other | zstd -qfo "$0"',
   'printf damaged | dd of="$0" bs=1 seek=90 conv=notrunc status=none',
 ];
+
+const ROUNDS = byDepth({ short: 4, deep: 24 });
 
 describe('Distribution', () => {
   needs('rclone', 'zstd');
@@ -133,6 +136,8 @@ describe('Distribution', () => {
     const kept = () => [0, 1, 2].filter((n) => existsSync(whole(n)));
     expect(kept()).to.deep.equal([0, 1, 2]);
     rmSync(inStore('pin'));
+    // What no pointer has is removed after a day.
+    for (const file of [whole(0), inStore(`${built[0].id}.meta`)]) utimesSync(file, 0, 0);
     await push(1, '--rollback');
     expect(kept()).to.deep.equal([1, 2]);
     expect(existsSync(patch(1, 2))).to.equal(true);
@@ -147,6 +152,23 @@ describe('Distribution', () => {
     await other.outputOf(`push ${built[2].file} --as main`);
     expect(existsSync(patch(0, 2))).to.equal(true);
     expect(await builder.failureOf(`push ${built[1].file} --as main`)).to.include('--rollback');
+  });
+
+  it('removes nothing of another push at the same time, of which at most one fails, and says so', async () => {
+    await push(0);
+    const other = new Machine(inFolder('all/other'), inFolder('all/store'));
+    for (let round = 0; round < ROUNDS; round++) {
+      const options = '--as main --rollback --allow-shrink';
+      const ended = await Promise.all([
+        builder.start(`push ${built[1 + (round % 2)].file} ${options}`).ended,
+        other.start(`push ${built[3 - 3 * (round % 2)].file} ${options}`).ended,
+      ]);
+      const failures = ended.filter(({ code }) => code !== 0);
+      expect(failures.length).to.be.below(2);
+      for (const { stderr } of failures) expect(stderr).to.match(/another push has changed the pointer/);
+      await machine.outputOf('pull', /^$/);
+      expect(readFileSync(inStore('pointer'), 'utf8')).to.include(`id ${machine.publishedOf(built)?.id}\n`);
+    }
   });
 
   it('pushes without a patch if memory is short', async () => {
