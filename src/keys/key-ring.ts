@@ -47,7 +47,6 @@ interface Entry {
   readonly check: KeyCheck;
   /** Milliseconds since the epoch. */
   readonly end: number;
-  readonly number: number;
 }
 
 /** The keys of one state of the keys file, in memory. A ring is immutable; for a changed file, a new ring is built. */
@@ -56,23 +55,19 @@ export class KeyRing {
   readonly #entries: ReadonlyMap<string, Entry>;
   /** The rows of the ring, from which a worker builds an equal ring. */
   readonly rows: readonly KeyRow[];
-  readonly #withdrawn: WithdrawnKeys | undefined;
 
   /**
    * @param rows checked rows: of `readKeyRing`, or of another ring
-   * @param numbers for each row the number of its key; by default, a ring has numbers of its own
-   * @param withdrawn the keys that later rows withdraw
+   * @param slots for each row the slot of its key; by default, a ring has slots of its own
    */
-  constructor(rows: readonly KeyRow[], numbers: readonly number[] = [], withdrawn?: WithdrawnKeys) {
+  constructor(rows: readonly KeyRow[], slots: readonly number[] = []) {
     this.rows = rows;
-    this.#withdrawn = withdrawn;
     this.#entries = new Map(
       rows.map(({ keyId, organizationId, digest, expiresAt, revokedAt }, i) => {
-        const number = numbers.at(i) ?? i;
-        const slot = number % MAX_SLOTS;
+        const slot = slots.at(i) ?? i % MAX_SLOTS;
         const valid: KeyCheck = Object.freeze({ outcome: 'valid', keyId, organizationId, slot });
         const [check, end] = revokedAt === null ? [valid, endOf(expiresAt)] : [REVOKED, Infinity];
-        return [Buffer.from(digest).toString('hex'), { organizationId, check, end, number }];
+        return [Buffer.from(digest).toString('hex'), { organizationId, check, end }];
       }),
     );
     Object.freeze(this);
@@ -86,8 +81,6 @@ export class KeyRing {
   check(organizationId: string, secret: string, now: number): KeyCheck {
     const found = this.#entries.get(digestOf(secret));
     if (found?.organizationId !== organizationId) return UNKNOWN;
-    const { number } = found;
-    if (this.#withdrawn !== undefined && this.#withdrawn[number >>> 5] & (1 << (number & 31))) return REVOKED;
     return now < found.end ? found.check : EXPIRED;
   }
 
@@ -96,40 +89,20 @@ export class KeyRing {
   }
 }
 
-/** Number of slots for the counts of keys. Keys whose numbers differ by it share one. */
+/** Number of slots for the counts of keys. Further keys share them. */
 export const MAX_SLOTS = 2 ** 20;
-/** More keys than a process can hold. */
-const MAX_NUMBERS = 2 ** 26;
+/** Gives each key of a process a slot. It stays when the key is gone. */
+export class KeySlots {
+  readonly #slots = new Map<string, number>();
 
-/**
- * The keys that are revoked or no longer in the file, one bit for each number of a key, in shared memory: they are out
- * before the workers have a ring without them.
- */
-export type WithdrawnKeys = Int32Array<SharedArrayBuffer>;
-
-/** Numbers the keys of a process, from 0, and withdraws them. */
-export class KeyNumbers {
-  /** The system allocates memory only for words that are used. */
-  readonly withdrawn: WithdrawnKeys = new Int32Array(new SharedArrayBuffer(MAX_NUMBERS / 8));
-  readonly #numbers = new Map<string, number>();
-
-  of(keyId: string): number {
-    let number = this.#numbers.get(keyId);
-    if (number === undefined) {
-      number = this.#numbers.size;
-      this.#numbers.set(keyId, number);
-    }
-    return number;
+  find(keyId: string): number | undefined {
+    return this.#slots.get(keyId);
   }
 
-  /** Withdraws all keys but those of some rows that are not revoked. */
-  withdrawOthers(rows: readonly KeyRow[]): void {
-    const kept = new Set(rows.filter(({ revokedAt }) => revokedAt === null).map(({ keyId }) => keyId));
-    for (const [keyId, number] of this.#numbers) {
-      const bit = 1 << (number & 31);
-      if (kept.has(keyId)) this.withdrawn[number >>> 5] &= ~bit;
-      else this.withdrawn[number >>> 5] |= bit;
-    }
+  add(keyId: string): number {
+    const slot = this.#slots.get(keyId) ?? this.#slots.size % MAX_SLOTS;
+    this.#slots.set(keyId, slot);
+    return slot;
   }
 }
 

@@ -3,7 +3,7 @@ import type { DrainTimes } from '../http/connections/drain.ts';
 import type { NetworksMemory } from '../counts/networks.ts';
 import type { HitCounts } from '../counts/hit-counts.ts';
 import type { CountsBySlot } from '../counts/open-counts.ts';
-import type { KeyRow, LastUses, WithdrawnKeys } from '../keys/key-ring.ts';
+import type { KeyRow, LastUses } from '../keys/key-ring.ts';
 import type { ListName, OrganizationStore, SectionImage } from '../store/organization-image.ts';
 import type { ServedDigests } from '../store/registry/served-digests.ts';
 import type { Section } from '../store/registry/store-view.ts';
@@ -22,7 +22,6 @@ export interface WorkerMemory {
   readonly shownVersion: ShownVersion;
   readonly hits: HitCounts;
   readonly lastUses: LastUses;
-  readonly withdrawnKeys: WithdrawnKeys;
   readonly servedDigests: ServedDigests;
   readonly drain: DrainTimes;
 }
@@ -60,8 +59,8 @@ export type Command =
   | { readonly name: 'prepare-view'; readonly view: SentView }
   /** Drops the images that are not in the view shown, once all workers show it. */
   | { readonly name: 'drop-unused-images' }
-  /** Replaces the keys. For each row, `numbers` has the number of its key. */
-  | { readonly name: 'replace-keys'; readonly rows: readonly KeyRow[]; readonly numbers: readonly number[] }
+  /** Replaces the keys. For each row, `slots` has the slot of its key. */
+  | { readonly name: 'replace-keys'; readonly rows: readonly KeyRow[]; readonly slots: readonly number[] }
   | { readonly name: 'listen'; readonly options: ListenOptions }
   /** Drains the server up to its next step. The grace has begun. In place of a reply to the last step, the worker ends. */
   | { readonly name: 'drain'; readonly graceSeconds: number; readonly isUrgent: boolean };

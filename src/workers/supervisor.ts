@@ -9,7 +9,7 @@ import { Networks, newNetworksMemory } from '../counts/networks.ts';
 import { newHitCounts } from '../counts/hit-counts.ts';
 import { newOpenCounts, OpenCounts } from '../counts/open-counts.ts';
 import { RequestMetrics } from '../counts/request-metrics.ts';
-import { type KeyRing, KeyNumbers, lastUseOf, MAX_SLOTS, newLastUses } from '../keys/key-ring.ts';
+import { type KeyRing, KeySlots, lastUseOf, MAX_SLOTS, newLastUses } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
 import { newServedDigests } from '../store/registry/served-digests.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
@@ -45,7 +45,7 @@ export class Supervisor {
   readonly #log: Logger;
   readonly #program: URL;
   readonly #slots: readonly WorkerSlot[];
-  readonly #keyNumbers = new KeyNumbers();
+  readonly #keySlots = new KeySlots();
   /** The main thread notes released content here. */
   readonly servedDigests = newServedDigests();
   readonly #memory: Omit<WorkerMemory, 'metrics' | 'logRing' | 'countsPart' | 'networksPart'> = {
@@ -54,7 +54,6 @@ export class Supervisor {
     counts: newOpenCounts(),
     networks: newNetworksMemory(),
     lastUses: newLastUses(),
-    withdrawnKeys: this.#keyNumbers.withdrawn,
     servedDigests: this.servedDigests,
     drain: newDrainTimes(),
   };
@@ -110,7 +109,8 @@ export class Supervisor {
 
   /** Returns the hour of the last use of a key, ISO 8601 in UTC; undefined without a use since the start. */
   lastUseOf(keyId: string): string | undefined {
-    return lastUseOf(this.#memory.lastUses, this.#keyNumbers.of(keyId) % MAX_SLOTS);
+    const slot = this.#keySlots.find(keyId);
+    return slot === undefined ? undefined : lastUseOf(this.#memory.lastUses, slot);
   }
 
   isStopping(): boolean {
@@ -157,15 +157,11 @@ export class Supervisor {
     });
   }
 
-  /** Replaces the keys of all workers, and withdraws the keys that are gone or revoked at once. Fulfilled when the keys are in force. */
+  /** Replaces the keys of all workers, also during a swap. Fulfilled when the keys are in force. */
   replaceKeys({ rows }: KeyRing): Promise<void> {
-    // A swap before this update may take seconds.
-    this.#keyNumbers.withdrawOthers(rows);
-    return this.#afterUpdates(async () => {
-      const numbers = rows.map(({ keyId }) => this.#keyNumbers.of(keyId));
-      this.#keysCommand = { name: 'replace-keys', rows, numbers };
-      await this.#runInAll(this.#keysCommand);
-    });
+    const slots = rows.map(({ keyId }) => this.#keySlots.add(keyId));
+    this.#keysCommand = { name: 'replace-keys', rows, slots };
+    return this.#runInAll(this.#keysCommand);
   }
 
   /** Ends each worker when its connections have ended, at the latest when the grace is over. */
@@ -238,7 +234,11 @@ export class Supervisor {
   async #join(worker: WorkerHandle): Promise<void> {
     const { images, view } = this.#publisher.latest;
     await worker.prepare(images, view);
-    if (this.#keysCommand !== undefined) await worker.run(this.#keysCommand);
+    // Other keys may replace these before the worker has them.
+    for (let keys: Command | undefined; keys !== this.#keysCommand;) {
+      keys = this.#keysCommand;
+      if (keys !== undefined) await worker.run(keys);
+    }
     this.#members.add(worker);
     void worker.ended.then(() => this.#members.delete(worker));
   }

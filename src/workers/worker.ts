@@ -96,7 +96,7 @@ async function execute(command: Command): Promise<Outcome> {
       api.endReleasedStreams();
       return {};
     case 'replace-keys':
-      keys = new KeyRing(command.rows, command.numbers, memory.withdrawnKeys);
+      keys = new KeyRing(command.rows, command.slots);
       return {};
     case 'listen':
       return await listen(command.options);

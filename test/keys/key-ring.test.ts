@@ -1,10 +1,9 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
 import { digestOf } from '../../src/keys/credential.ts';
 import {
-  KeyNumbers,
   KeyRing,
   type KeyRow,
+  KeySlots,
   type KeyState,
   lastUseOf,
   MAX_SLOTS,
@@ -71,52 +70,13 @@ describe('KeyRing.check', () => {
   });
 });
 
-describe('The numbers of keys', () => {
-  it('differ, and stay', () => {
-    const numbers = new KeyNumbers();
-    expect(['a', 'b', 'a', 'c'].map((key) => numbers.of(key))).to.deep.equal([0, 1, 0, 2]);
-  });
-
-  it('withdraw the revoked and the removed keys of a ring that is in force, and no others, for any history', () => {
-    const names = Array.from({ length: 70 }, (_, i) => `key ${i}`);
-    const state = fc.constantFrom('valid', 'revoked', 'removed');
-    const step = fc.array(state, { minLength: names.length, maxLength: names.length });
-    fc.assert(
-      fc.property(fc.array(step, { minLength: 1, maxLength: 5 }), (steps) => {
-        const numbers = new KeyNumbers();
-        const rows = names.map((name) => row(name));
-        const ring = new KeyRing(
-          rows,
-          rows.map(({ keyId }) => numbers.of(keyId)),
-          numbers.withdrawn,
-        );
-        for (const states of steps) {
-          numbers.withdrawOthers(
-            names.flatMap((name, i) =>
-              states[i] === 'removed'
-                ? []
-                : [row(name, states[i] === 'revoked' ? { revokedAt: '2026-11-21' } : {})],
-            ),
-          );
-          const outcomes = names.map((name) => ring.check('org_1', `Secret of ${name}`, 0).outcome);
-          expect(outcomes).to.deep.equal(states.map((one) => (one === 'valid' ? 'valid' : 'revoked')));
-        }
-      }),
-      { seed: 23 },
-    );
-  });
-
-  it('withdraw a key beyond the number of slots apart from the one that shares its slot', () => {
-    const numbers = new KeyNumbers();
-    for (let i = 0; i < MAX_SLOTS; i++) numbers.of(`key ${i}`);
-    const rows = [row('key 0'), row('late')];
-    const of = rows.map(({ keyId }) => numbers.of(keyId));
-    const ring = new KeyRing(rows, of, numbers.withdrawn);
-    const outcomes = () => rows.map(({ keyId }) => ring.check('org_1', `Secret of ${keyId}`, 0));
-    const [{ slot: first }, { slot: late }] = outcomes() as { slot: number }[];
-    expect(first).to.equal(late);
-    numbers.withdrawOthers([row('key 0')]);
-    expect(outcomes().map(({ outcome }) => outcome)).to.deep.equal(['valid', 'revoked']);
+describe('The slots of keys', () => {
+  it('differ up to their number, and stay; a look-up adds none', () => {
+    const slots = new KeySlots();
+    expect(slots.find('a')).to.equal(undefined);
+    expect(['a', 'b', 'a', 'c'].map((key) => slots.add(key))).to.deep.equal([0, 1, 0, 2]);
+    for (let i = 3; i < MAX_SLOTS; i++) slots.add(`key ${i}`);
+    expect([slots.add('late'), slots.find('late'), slots.find('b')]).to.deep.equal([0, 0, 1]);
   });
 });
 
