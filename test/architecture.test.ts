@@ -132,6 +132,17 @@ describe('The architecture', () => {
     expect(wrongImports(code)).to.deep.equal([]);
   });
 
+  it('exports each name of src once, except those of pages', () => {
+    const names = [...filesOf('src/!(pages)/**/*.ts', 'src/*.ts').values()].flatMap((source) =>
+      Array.from(
+        source.matchAll(/^export (?:async )?(?:function\*?|const|class|type|interface) (\w+)/gm),
+        ([, name]) => name,
+      ),
+    );
+    expect(names.length).to.be.above(500);
+    expect(names.filter((name, i) => names.indexOf(name) < i)).to.deep.equal([]);
+  });
+
   it('has no import cycle', () => {
     const cycle = cycleIn(code);
     expect(cycle, cycle?.join(' → ')).to.equal(undefined);

@@ -10,7 +10,7 @@ import {
   oneOf,
   PAGE,
   type ParameterKind,
-  listOf,
+  enumList,
   PER_PAGE,
   CONTENT_DIGEST,
   TAG_LIST,
@@ -349,7 +349,7 @@ export const OPERATIONS: readonly Operation[] = [
     },
     collections: {
       name: 'collections',
-      kind: listOf(COLLECTION_NAMES),
+      kind: enumList(COLLECTION_NAMES),
       description: 'Collections to read, comma-separated. Default: all of them.',
       example: 'tickets,orders',
     },

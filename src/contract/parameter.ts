@@ -142,7 +142,7 @@ export function oneOf(values: readonly string[]): ParameterKind {
   return textKind({ enum: values }, () => `must be one of ${values.join(', ')}`);
 }
 
-export function listOf(values: readonly string[]): ParameterKind {
+export function enumList(values: readonly string[]): ParameterKind {
   return listKind(
     { enum: values },
     () => `must contain comma-separated values, each one of ${values.join(', ')}`,

@@ -29,7 +29,7 @@ export const REFUSAL_REASONS = {
   'snapshot-not-loaded': '429: the snapshot of the token may still be loaded',
   streams: '429: two streams of the key are open',
 };
-export type RefusalReason = keyof typeof REFUSAL_REASONS;
+export type RequestRefusal = keyof typeof REFUSAL_REASONS;
 const REASONS: readonly string[] = Object.keys(REFUSAL_REASONS);
 
 const END_REASONS = [
@@ -109,7 +109,7 @@ export interface AnsweredRequest {
   /** Id of the operation; undefined when no route matches. */
   readonly operation?: string | undefined;
   readonly version?: Version | undefined;
-  readonly reason?: RefusalReason | undefined;
+  readonly reason?: RequestRefusal | undefined;
   readonly pin?: PinOutcome | undefined;
   /** Undefined for a stream, whose duration depends on its client. */
   readonly seconds?: number | undefined;

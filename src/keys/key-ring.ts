@@ -119,13 +119,13 @@ export function newLastUses(): LastUses {
 }
 
 /** Notes the use of a key. Writes only when the hour differs, so that threads do not contend for the memory. */
-export function noteUse(uses: LastUses, slot: number, now: number): void {
+export function noteKeyUse(uses: LastUses, slot: number, now: number): void {
   const hour = Math.floor(now / HOUR_MS);
   if (Atomics.load(uses, slot) !== hour) Atomics.store(uses, slot, hour);
 }
 
 /** Returns the start of the hour of the last use, ISO 8601 in UTC; undefined without a use. */
-export function lastUseOf(uses: LastUses, slot: number): string | undefined {
+export function lastKeyUse(uses: LastUses, slot: number): string | undefined {
   const hour = Atomics.load(uses, slot);
   return hour === 0 ? undefined : new Date(hour * HOUR_MS).toISOString();
 }

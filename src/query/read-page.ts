@@ -69,7 +69,7 @@ export function selectRecords(
   const event = findRow(ids, records, parentId);
   if (event < 0) return undefined;
   const { starts, firstOfEvent } = schedule;
-  return selectInSpan(starts, firstOfEvent[event], firstOfEvent[event + 1], where);
+  return selectInSpan(starts, 'startAt', firstOfEvent[event], firstOfEvent[event + 1], where);
 }
 
 /** Reads the JSON text of a record, in segments. Returns undefined if it does not exist. */

@@ -126,10 +126,24 @@ function scannedWindow({ instants, low, high }: Window, rowCount: number): Scann
   return { size: high - low, rows: all, intersect };
 }
 
-/** Selects the rows `from … to` that pass every window. Their instants ascend. */
-export function selectInSpan(instants: Int64s, from: Row, to: Row, where: readonly Predicate[]): Selection {
+/**
+ * Selects the rows `from … to` that pass every window. Their instants ascend.
+ * @param index of the instants
+ * @throws TypeError for a predicate of another kind or index
+ */
+export function selectInSpan(
+  instants: Int64s,
+  index: string,
+  from: Row,
+  to: Row,
+  where: readonly Predicate[],
+): Selection {
   for (const predicate of where) {
-    if (predicate.match === 'window') [from, to] = windowRange(instants, predicate, from, to);
+    if (predicate.match !== 'window' || predicate.index !== index)
+      throw new TypeError(
+        `a span has windows of ${index} alone, not ${predicate.match} of ${predicate.index}`,
+      );
+    [from, to] = windowRange(instants, predicate, from, to);
   }
   return { kind: 'span', from, to };
 }

@@ -9,7 +9,7 @@ import { Networks, newNetworksMemory } from '../counts/networks.ts';
 import { newHitCounts } from '../counts/hit-counts.ts';
 import { newOpenCounts, OpenCounts } from '../counts/open-counts.ts';
 import { RequestMetrics } from '../counts/request-metrics.ts';
-import { type KeyRing, KeySlots, lastUseOf, MAX_SLOTS, newLastUses } from '../keys/key-ring.ts';
+import { type KeyRing, KeySlots, lastKeyUse, MAX_SLOTS, newLastUses } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
 import { newServedDigests } from '../store/registry/served-digests.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
@@ -110,7 +110,7 @@ export class Supervisor {
   /** Returns the hour of the last use of a key, ISO 8601 in UTC; undefined without a use since the start. */
   lastUseOf(keyId: string): string | undefined {
     const slot = this.#keySlots.find(keyId);
-    return slot === undefined ? undefined : lastUseOf(this.#memory.lastUses, slot);
+    return slot === undefined ? undefined : lastKeyUse(this.#memory.lastUses, slot);
   }
 
   isStopping(): boolean {

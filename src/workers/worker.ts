@@ -13,7 +13,7 @@ import { addDocumentation, type DocumentationDependencies } from '../http/handle
 import { OpenCounts, STREAMS } from '../counts/open-counts.ts';
 import { RequestMetrics } from '../counts/request-metrics.ts';
 import { createServer, type ServerDependencies } from '../http/server.ts';
-import { KeyRing, noteUse } from '../keys/key-ring.ts';
+import { KeyRing, noteKeyUse } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
 import { createLogger } from '../log/logger.ts';
 import type { Command, NumberedCommand, Outcome, Reply, WorkerMemory } from './protocol.ts';
@@ -53,7 +53,7 @@ const dependencies: Dependencies & ServerDependencies & DocumentationDependencie
   networks,
   counts,
   noteUse: (slot, now) => {
-    noteUse(memory.lastUses, slot, now);
+    noteKeyUse(memory.lastUses, slot, now);
   },
   addDocuments: (app, compression) => addDocumentation(app, dependencies, compression),
   log,

@@ -5,7 +5,7 @@ import {
   EMAIL,
   ID_LIST,
   INSTANT,
-  listOf,
+  enumList,
   normalizeTag,
   ONE_ID,
   oneOf,
@@ -139,7 +139,7 @@ describe('The kinds of parameters', () => {
       [BOOLEAN, 'false', false],
       [PAGE, '007', 7],
       [TAG_LIST, ' Hip  Hop,b', ['hip hop', 'b']],
-      [listOf(['a', 'b']), 'b,a', ['b', 'a']],
+      [enumList(['a', 'b']), 'b,a', ['b', 'a']],
     ] as const) {
       const read = queryReader([{ name: 'a', kind, description: '' }]);
       expect(read({ values: new Map([['a', [text]]]), violations: [] })).to.deep.equal({ a: value });
@@ -174,7 +174,7 @@ describe('The kinds of parameters', () => {
     });
 
   it('name the values that a list may have, and where a digest comes from', () => {
-    expect(violationsOf(listOf(['a', 'b']), 'c').join()).to.match(/each one of a, b$/);
+    expect(violationsOf(enumList(['a', 'b']), 'c').join()).to.match(/each one of a, b$/);
     expect(violationsOf(CONTENT_DIGEST, 'x').join()).to.match(/nextPage link/);
   });
 });

@@ -5,7 +5,7 @@ import {
   type HistogramTotals,
   PIN_OUTCOMES,
   REFUSAL_REASONS,
-  type RefusalReason,
+  type RequestRefusal,
   sumMetrics,
   RequestMetrics,
 } from '../../src/counts/request-metrics.ts';
@@ -15,7 +15,7 @@ const OPERATION_IDS = OPERATIONS.map(({ id }) => id);
 const KNOWN = [200, 204, 302, 304, 400, 403, 404, 405, 408, 413, 429, 431, 500];
 const VERSIONS: Readonly<Record<string, string>> = { stable: 'stable', preview: 'preview' };
 
-const REASONS = Object.keys(REFUSAL_REASONS) as RefusalReason[];
+const REASONS = Object.keys(REFUSAL_REASONS) as RequestRefusal[];
 
 const seconds = fc.oneof(
   fc.double({ min: 0, max: 10, noNaN: true }),

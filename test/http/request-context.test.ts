@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type RefusalReason, RequestMetrics, sumMetrics } from '../../src/counts/request-metrics.ts';
+import { type RequestRefusal, RequestMetrics, sumMetrics } from '../../src/counts/request-metrics.ts';
 import { RefusalBudget } from '../../src/http/checks/refusal-budget.ts';
 import { normalizeTarget } from '../../src/http/request-context.ts';
 import { eventually } from '../support/eventually.ts';
@@ -86,7 +86,7 @@ describe('The log line of a refusal', () => {
     target: string,
     options: RequestOptions,
     status: number,
-    reason: RefusalReason,
+    reason: RequestRefusal,
   ][] = [
     ['a missing key', '/v1/events', { as: undefined }, 400, 'key-missing'],
     ['a malformed key', '/v1/events', bearer('canary'), 400, 'key-malformed'],

@@ -5,10 +5,10 @@ import {
   type KeyRow,
   KeySlots,
   type KeyState,
-  lastUseOf,
+  lastKeyUse,
   MAX_SLOTS,
   newLastUses,
-  noteUse,
+  noteKeyUse,
 } from '../../src/keys/key-ring.ts';
 
 const row = (keyId: string, ended: Partial<KeyRow> = {}): KeyRow => ({
@@ -84,25 +84,25 @@ describe('The last use of a key', () => {
   const at = (time: string) => Date.parse(`2026-11-21T${time}Z`);
 
   it('is undefined before the first use', () => {
-    expect(lastUseOf(newLastUses(), 0)).to.equal(undefined);
+    expect(lastKeyUse(newLastUses(), 0)).to.equal(undefined);
   });
 
   it('is the start of the hour of the latest use, for each key', () => {
     const uses = newLastUses();
-    noteUse(uses, 3, at('08:00:00.000'));
-    expect(lastUseOf(uses, 3)).to.equal('2026-11-21T08:00:00.000Z');
-    noteUse(uses, 3, at('08:59:59.999'));
-    expect(lastUseOf(uses, 3)).to.equal('2026-11-21T08:00:00.000Z');
-    noteUse(uses, 3, at('23:30:00.000'));
-    expect(lastUseOf(uses, 3)).to.equal('2026-11-21T23:00:00.000Z');
-    expect(lastUseOf(uses, 2)).to.equal(undefined);
-    expect(lastUseOf(uses, 4)).to.equal(undefined);
+    noteKeyUse(uses, 3, at('08:00:00.000'));
+    expect(lastKeyUse(uses, 3)).to.equal('2026-11-21T08:00:00.000Z');
+    noteKeyUse(uses, 3, at('08:59:59.999'));
+    expect(lastKeyUse(uses, 3)).to.equal('2026-11-21T08:00:00.000Z');
+    noteKeyUse(uses, 3, at('23:30:00.000'));
+    expect(lastKeyUse(uses, 3)).to.equal('2026-11-21T23:00:00.000Z');
+    expect(lastKeyUse(uses, 2)).to.equal(undefined);
+    expect(lastKeyUse(uses, 4)).to.equal(undefined);
   });
 
   it('follows a clock that is set back', () => {
     const uses = newLastUses();
-    noteUse(uses, MAX_SLOTS - 1, at('12:00:00'));
-    noteUse(uses, MAX_SLOTS - 1, at('09:15:00'));
-    expect(lastUseOf(uses, MAX_SLOTS - 1)).to.equal('2026-11-21T09:00:00.000Z');
+    noteKeyUse(uses, MAX_SLOTS - 1, at('12:00:00'));
+    noteKeyUse(uses, MAX_SLOTS - 1, at('09:15:00'));
+    expect(lastKeyUse(uses, MAX_SLOTS - 1)).to.equal('2026-11-21T09:00:00.000Z');
   });
 });

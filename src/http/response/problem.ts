@@ -1,5 +1,5 @@
 import { NDJSON_TYPE } from '../../contract/headers.ts';
-import type { RefusalReason } from '../../counts/request-metrics.ts';
+import type { RequestRefusal } from '../../counts/request-metrics.ts';
 
 /** Response headers: names and values in turn, as `writeHead` accepts them. */
 export type HeaderList = readonly string[];
@@ -14,7 +14,7 @@ export interface Violation {
 
 /** What the log has of a refusal: its cause, and the locations of its violations without their input. */
 interface Refusal {
-  readonly reason: RefusalReason | undefined;
+  readonly reason: RequestRefusal | undefined;
   readonly loc: readonly string[] | undefined;
 }
 
@@ -23,7 +23,7 @@ interface ProblemOptions {
   /** Locations for the log; by default, those of all errors. */
   readonly loc?: readonly string[];
   readonly headers?: HeaderList;
-  readonly reason?: RefusalReason;
+  readonly reason?: RequestRefusal;
 }
 
 /** An error that becomes the response: its status, additional headers and JSON body. */
@@ -47,7 +47,7 @@ export class Problem extends Error {
 const RETRY_SECONDS = 5;
 
 /** Returns a 429 problem with a `Retry-After` header of at least one second. */
-export function retryLater(reason: RefusalReason, detail: string, seconds = RETRY_SECONDS): Problem {
+export function retryLater(reason: RequestRefusal, detail: string, seconds = RETRY_SECONDS): Problem {
   const headers = ['Retry-After', String(Math.max(1, Math.ceil(seconds)))];
   return new Problem(429, detail, { headers, reason });
 }
@@ -61,7 +61,7 @@ export function noSuchPath(descriptions: readonly string[]): Problem {
   return new Problem(404, `There is no resource at this path${hint}.`);
 }
 
-export function notReady(reason: RefusalReason, cause: string): Problem {
+export function notReady(reason: RequestRefusal, cause: string): Problem {
   return retryLater(reason, `The service is not ready: ${cause}. Try again later.`);
 }
 

@@ -23,6 +23,8 @@ export interface CollectionLayout {
    * The second index covers a text column, so that each record has exactly one key in it. No index is in two pairs.
    */
   readonly composites: readonly (readonly [first: string, second: string])[];
+  /** The instant index in whose order long posting lists are stored once more. */
+  readonly postingOrder?: string;
 }
 
 /** An index column of a run table: a text, an instant, or a list of distinct texts for each record. */
@@ -92,6 +94,7 @@ export const TICKETS: CollectionLayout = {
     instantColumn('updated_at', 'updatedAt'),
   ],
   composites: [['eventId', 'eventSessionId']],
+  postingOrder: 'updatedAt',
 };
 
 export const ORDERS: CollectionLayout = {
@@ -110,6 +113,7 @@ export const ORDERS: CollectionLayout = {
     ),
   ],
   composites: [['eventId', 'status']],
+  postingOrder: 'updatedAt',
 };
 
 export const OFFERS: CollectionLayout = {
@@ -132,6 +136,7 @@ export const OFFERS: CollectionLayout = {
     ),
   ],
   composites: [['resaleEnabled', 'type']],
+  postingOrder: 'createdAt',
 };
 
 /**

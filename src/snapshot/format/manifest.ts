@@ -150,7 +150,7 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
   if (rows.length !== 1) throw inconsistent(`its table "snapshot" has ${rows.length} rows instead of one`);
   const [{ snapshot_id: snapshotId, produced_at: producedAt, digest, ...row }] = rows;
   const permits = PERMITS.filter((permit) => row[`permits_${permit}`] === 1);
-  const organizations = readOrganizations(database);
+  const organizations = readDeclarations(database);
   const hasCanonicalRuns = row.canonical_runs === 1;
   const ancestors = database
     .prepare<[], SnapshotOrigin>(
@@ -219,7 +219,7 @@ function checkManifestSize(database: Database.Database): void {
 
 type RunRow = RunEntry & Readonly<Record<'organizationId' | 'list', string>>;
 
-function readOrganizations(database: Database.Database): DeclaredOrganization[] {
+function readDeclarations(database: Database.Database): DeclaredOrganization[] {
   const declared = database.prepare<[], Omit<DeclaredOrganization, 'runs'>>(
     `SELECT organization_id AS organizationId, name, digest AS contentDigest, since,
             history_digest AS historyDigest,

@@ -11,7 +11,7 @@ import type { CollectionLayout } from '../format/layout.ts';
 import { rowCount, type RunEntry } from '../format/manifest.ts';
 import { inconsistent, type RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { MAX_RECORD_BYTES } from '../format/schema.ts';
-import { readText, textsIn } from './column-values.ts';
+import { readText, textSpace } from './column-values.ts';
 import { ListIndexes } from './list-indexes.ts';
 import type { RecordForm } from './record-form.ts';
 import { duplicateId, type Run } from './run-reader.ts';
@@ -121,7 +121,7 @@ export function divideRecords(run: Run, bytes: Buffer = run.records) {
   const lengths = run.lengths();
   const count = lengths.length;
   const offsets = new Uint32Array(count + 1);
-  const ids = textsIn(bytes, count);
+  const ids = textSpace(bytes, count);
   for (let i = 0; i < count; i++) {
     const end = offsets[i] + lengths[i];
     const isLast = i + 1 === count;

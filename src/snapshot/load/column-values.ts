@@ -25,7 +25,7 @@ const CLOSE = 0x5d;
  *   position of its text among them
  */
 export function readTexts(column: Buffer, count: number) {
-  const texts = textsIn(column, count);
+  const texts = textSpace(column, count);
   const textOf = new Uint32Array(count);
   /** For each text, the position of its element. */
   const elementOf = new Uint32Array(count);
@@ -57,7 +57,7 @@ export function readTexts(column: Buffer, count: number) {
  */
 export function readLists(column: Buffer, count: number) {
   // Each text takes at least two quotes, and the comma or bracket that follows.
-  const texts = textsIn(column, Math.ceil(column.length / 3));
+  const texts = textSpace(column, Math.ceil(column.length / 3));
   const counts = new Uint32Array(count);
   if (column[0] !== OPEN || !isUtf8(column)) return undefined;
   let at = 1;
@@ -83,7 +83,7 @@ interface DecodedTexts extends Texts {
 }
 
 /** Returns space for the texts of some JSON, which `readText` reads. */
-export function textsIn(json: Buffer, count: number): DecodedTexts {
+export function textSpace(json: Buffer, count: number): DecodedTexts {
   const bytes = json.includes(BACKSLASH) ? Buffer.from(json) : json;
   return { bytes, starts: new Uint32Array(count), ends: new Uint32Array(count) };
 }

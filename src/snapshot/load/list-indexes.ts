@@ -51,13 +51,14 @@ export class ListIndexes {
       instants[index] = buildInstantIndex(this.#instants[index]);
       Reflect.deleteProperty(this.#instants, index);
     }
-    const [order] = Object.entries(instants).map(([index, { rows }]) => [index, rows] as const);
+    const { columns, composites, postingOrder } = this.#layout;
+    const order =
+      postingOrder === undefined ? undefined : ([postingOrder, instants[postingOrder].rows] as const);
     const postings: Record<string, PostingImage> = {};
     const finish = (index: string) => {
       postings[index] = this.#postings[index].finish(order);
       Reflect.deleteProperty(this.#postings, index);
     };
-    const { columns, composites } = this.#layout;
     Object.keys(this.#postings)
       .filter((index) => !composites.flat().includes(index))
       .forEach(finish);

@@ -99,7 +99,7 @@ export function compileCheck(fields: Fields): Check {
   return (record) => {
     validate ??= ajv.compile(fieldsSchema(fields));
     if (validate(record)) return [];
-    const problems = (validate.errors ?? []).map(problemOf);
+    const problems = (validate.errors ?? []).map(fieldProblem);
     // A value of the wrong type may also violate the list of values, which is more specific.
     return withoutRepetition(new Map(problems.map((problem) => [problem.field, problem])).values());
   };
@@ -109,7 +109,7 @@ export function compileCheck(fields: Fields): Check {
 const EMAIL = 'customer.email';
 const OMITTED = '; omit the customer of an order without one';
 
-function problemOf(error: ErrorObject<string, Record<string, unknown>>): FieldProblem {
+function fieldProblem(error: ErrorObject<string, Record<string, unknown>>): FieldProblem {
   const { instancePath, keyword, params, data, parentSchema } = error;
   const path = instancePath
     .replace(/\/(\d+)(?=\/|$)/g, '[$1]')

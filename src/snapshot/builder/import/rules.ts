@@ -84,7 +84,7 @@ const PROBLEMS = {
 };
 
 /** Returns the rest of a sentence that begins with the field. */
-export function problemOf({ expected }: Rule): string {
+export function ruleProblem({ expected }: Rule): string {
   if (expected.kind !== 'names') return PROBLEMS[expected.kind];
   return `names no ${expected.referent === 'pricings' ? 'pricing of the offer' : expected.referent.slice(0, -1)}`;
 }

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { LineNotes } from '../import/line-notes.ts';
-import { isOfPricing, problemOf, type Rule, RULES, type Warning } from '../import/rules.ts';
+import { isOfPricing, ruleProblem, type Rule, RULES, type Warning } from '../import/rules.ts';
 import { selectAll } from './staging-file.ts';
 
 /** Characters of distinct values and ids from which on they are written. Most values repeat those of nearby records. */
@@ -97,7 +97,7 @@ export function warningsOf(
     if (broken === undefined) return [];
     const [organization, value, id, , count] = broken;
     const first = `${id} (${value}) of ${organizationIds[organization]}`;
-    return [{ source: rule.collection, problem: `${rule.field} ${problemOf(rule)}`, count, first }];
+    return [{ source: rule.collection, problem: `${rule.field} ${ruleProblem(rule)}`, count, first }];
   });
 }
 

@@ -60,7 +60,7 @@ export async function readImport(
 ): Promise<ReadonlyMap<string, string>> {
   const { rejections } = staging;
   const { skipInvalid, maxInvalid = { percent: 100 } } = options;
-  const { names, bad: badOrganizations } = await readOrganizations(input, rejections, base?.names);
+  const { names, bad: badOrganizations } = await readOrganizationLines(input, rejections, base?.names);
   // No line names an organization, not even a bad or misnamed one: their own problems say more.
   const lacksOrganizations =
     names.size === 0 && !input.incomplete.has(ORGANIZATIONS_FILE) && (skipInvalid || rejections.total === 0);
@@ -136,7 +136,7 @@ const checkDeletion = compileCheck(DELETION_FIELDS);
  * Reads the organizations of an import folder. Returns their names by id, in the order of the ids, and the bad ones.
  * @param known names by id of the organizations of a base, to which the import adds, and which it renames
  */
-async function readOrganizations(
+async function readOrganizationLines(
   folder: ImportFolder,
   rejections: Rejections,
   known: ReadonlyMap<string, string> = new Map(),
