@@ -171,6 +171,26 @@ describe('Distribution', () => {
     }
   });
 
+  it('writes the pointer again if two writes mixed, and fails if that of another push replaced it', async () => {
+    await push(0);
+    const pointer = inStore('pointer');
+    const former = readFileSync(pointer);
+    /** Returns a disturbance that runs a command once, after the pointer was written. */
+    const onceWritten = (command: string) =>
+      `case "$*" in copyto*/pointer) [ -e done ] || touch written ;; copy*) [ ! -e written ] || { mv written done; ${command}; } ;; esac`;
+    const mixed = await builder.start(`push ${built[1].file} --as main`, onceWritten(`echo >>${pointer}`))
+      .ended;
+    expect(mixed).to.include({ code: 0, stderr: '' });
+    await pull(1);
+    rmSync(builder.inFolder('done'));
+    writeFileSync(inFolder('other'), former);
+    const replaced = onceWritten(`cp ${inFolder('other')} ${pointer}`);
+    const { code, stderr } = await builder.start(`push ${built[2].file} --as main`, replaced).ended;
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/another push has changed the pointer .*: push again; nothing was pushed\n$/);
+    expect(readFileSync(pointer)).to.deep.equal(former);
+  });
+
   it('pushes without a patch if memory is short', async () => {
     await push(0);
     const short = 'case "$*" in *--patch-from*) kill -KILL $$ ;; esac';
