@@ -58,7 +58,7 @@ async function makeScreenshots(options: { output: string }): Promise<void> {
       await browser.close();
     }
   } finally {
-    await replica.stop(0, true);
+    await replica.stop(0, 0);
     await log.end();
     rmSync(folder, { recursive: true });
   }

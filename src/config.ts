@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { distance } from 'fastest-levenshtein';
+import { compile } from 'proxy-addr';
 
 interface Kind<T> {
   /** Parses the text of a variable. Returns undefined for an invalid text. */
@@ -64,17 +65,12 @@ export const CONFIG_VARIABLES = {
   REFUSALS_PER_MINUTE: variable(
     LIMIT_PER_MINUTE,
     '3000',
-    'refused requests without a valid key, per minute and client address; beyond them, each gets 429 and its connection is closed; 0 disables the limit',
+    'requests without a valid key, per minute, client address and thread; further ones get 429; 0 disables the limit',
   ),
   MAX_CONNECTIONS: variable(
     wholeNumber(1, 1e6),
     '10000',
     'maximum of open connections; lower when the system allows fewer open files',
-  ),
-  MAX_CONNECTIONS_PER_ADDRESS: variable(
-    wholeNumber(1, 1e6),
-    '5000',
-    'maximum of open connections of one IPv4 address or IPv6 /64 network; proxies in TRUST_PROXY are exempt',
   ),
   MAX_UNSENT_MB: variable(
     wholeNumber(1, 1e6),
@@ -146,10 +142,15 @@ export const CONFIG_VARIABLES = {
     undefined,
     'memory that the process may use, in megabytes of 2^20 bytes; a snapshot that does not fit is refused; default: the memory of the cgroup or machine',
   ),
+  SHUTDOWN_DELAY_SECONDS: variable(
+    seconds(0, 3600),
+    '3',
+    'time after SIGTERM for which the port accepts connections, until proxies have noticed that /readyz is 503, in seconds',
+  ),
   SHUTDOWN_GRACE_SECONDS: variable(
     seconds(0, 3600),
     '10',
-    'time for requests in progress to finish after SIGTERM, in seconds',
+    'time after that for requests in progress to finish, in seconds',
   ),
   THREADS: variable(
     {
@@ -273,6 +274,13 @@ function readThreads(text: string): number | undefined {
 function readNumber(text: string, form: RegExp, min: number, max: number): number | undefined {
   const value = form.test(text) ? Number(text) : NaN;
   return value >= min && value <= max ? value : undefined;
+}
+
+const isLoopbackAddress = compile('loopback');
+
+/** Returns whether an address or name, in any spelling, is that of the machine itself. */
+export function isLoopback(host: string): boolean {
+  return isIP(host) === 0 ? host.toLowerCase() === 'localhost' : isLoopbackAddress(host, 0);
 }
 
 function readHost(text: string): string | undefined {

@@ -17,10 +17,10 @@ export interface Replica {
   /** Polls the snapshot folder and the keys file now. Joins a poll in progress, such as the first one. */
   poll(): Promise<void>;
   /**
-   * Stops being ready, lets requests end within the grace, then closes all connections.
-   * @param isUrgent whether to skip the wait for new and idle connections
+   * Stops being ready, accepts connections during the delay, lets requests end within the grace, then closes all
+   * connections.
    */
-  stop(graceSeconds: number, isUrgent: boolean): Promise<void>;
+  stop(delaySeconds: number, graceSeconds: number): Promise<void>;
 }
 
 /**
@@ -57,8 +57,8 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
       port,
       adminPort,
       poll: refresh.poll,
-      stop: async (graceSeconds, isUrgent) => {
-        await workers.stop(graceSeconds, isUrgent);
+      stop: async (delaySeconds, graceSeconds) => {
+        await workers.stop(delaySeconds, graceSeconds);
         // The polls continue during the drain, so that a key revoked in that time is refused.
         refresh.stop();
         admin.closeAllConnections();

@@ -1,4 +1,11 @@
-import { canSharePort, type Config, misspeltVariables, readConfig, WrongUsage } from './config.ts';
+import {
+  canSharePort,
+  type Config,
+  isLoopback,
+  misspeltVariables,
+  readConfig,
+  WrongUsage,
+} from './config.ts';
 import { ProcessLog } from './log/process-log.ts';
 import { portInUse, startReplica } from './replica.ts';
 import { pollOnSignal, stopOnSignal } from './signals.ts';
@@ -28,8 +35,13 @@ async function serve(config: Config): Promise<void> {
     log.logger.warn(misspelt, 'unknown variable, similar to a known one');
   if (!canSharePort())
     log.logger.info('one thread answers requests: on this system, threads cannot share a port');
+  if (config.trustProxy === false && !isLoopback(config.host))
+    log.logger.warn(
+      { host: config.host },
+      'no proxy is trusted (TRUST_PROXY): the API port is for a proxy, which bounds what an address can do',
+    );
   const replica = startReplica(config, log);
-  stopOnSignal(replica, config.shutdownGraceSeconds, log);
+  stopOnSignal(replica, config, log);
   pollOnSignal(replica, log.logger);
   try {
     await replica;

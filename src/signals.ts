@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Config } from './config.ts';
 import type { ProcessLog } from './log/process-log.ts';
 import type { Replica } from './replica.ts';
 
@@ -13,7 +14,10 @@ const FAILED = 1;
  */
 export function stopOnSignal(
   starting: Promise<Pick<Replica, 'stop'>>,
-  graceSeconds: number,
+  {
+    shutdownDelaySeconds,
+    shutdownGraceSeconds,
+  }: Pick<Config, 'shutdownDelaySeconds' | 'shutdownGraceSeconds'>,
   log: Pick<ProcessLog, 'logger' | 'end'>,
 ): void {
   const { logger } = log;
@@ -24,8 +28,8 @@ export function stopOnSignal(
     if (replica === undefined) return;
     let exitCode = 0;
     try {
-      // SIGINT is Ctrl-C: a user waits at the terminal.
-      const stopped = replica.stop(graceSeconds, signal === 'SIGINT');
+      // SIGINT is Ctrl-C: a user waits at the terminal, and no proxy has to notice.
+      const stopped = replica.stop(signal === 'SIGINT' ? 0 : shutdownDelaySeconds, shutdownGraceSeconds);
       logger.info({ signal }, 'stopping');
       await stopped;
       logger.info('stopped');

@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { stopOnSignal } from '../src/signals.ts';
 
+const TIMES = { shutdownDelaySeconds: 3, shutdownGraceSeconds: 7 };
+
 describe('A stop signal', () => {
   const realExit = process.exit.bind(process);
   let logged: string[];
@@ -29,28 +31,28 @@ describe('A stop signal', () => {
   });
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`${signal} stops the replica within the grace${signal === 'SIGINT' ? ', urgently' : ''}`, async () => {
+    it(`${signal} stops the replica after ${signal === 'SIGINT' ? 'no' : 'the'} delay`, async () => {
       const stops: unknown[] = [];
       const starting = Promise.withResolvers<{ stop: (...how: unknown[]) => Promise<void> }>();
-      stopOnSignal(starting.promise, 7, log);
+      stopOnSignal(starting.promise, TIMES, log);
       send(signal);
       starting.resolve({ stop: (...how) => Promise.resolve(void stops.push(how)) });
       expect(await exited.promise).to.equal(0);
-      expect(stops).to.deep.equal([[7, signal === 'SIGINT']]);
+      expect(stops).to.deep.equal([[signal === 'SIGINT' ? 0 : 3, 7]]);
       expect(logged).to.deep.equal(['stopping', 'stopped', 'end of the log']);
     });
   }
 
   it('is left to the operating system when it is the second', () => {
     const before = listeners();
-    stopOnSignal(new Promise(() => undefined), 7, log);
+    stopOnSignal(new Promise(() => undefined), TIMES, log);
     expect(listeners()).to.equal(before + 2);
     send('SIGINT');
     expect(listeners()).to.equal(before);
   });
 
   it('ends the process with status 1, and logs the failure, when stopping fails', async () => {
-    stopOnSignal(Promise.resolve({ stop: () => Promise.reject(new Error('stuck')) }), 7, log);
+    stopOnSignal(Promise.resolve({ stop: () => Promise.reject(new Error('stuck')) }), TIMES, log);
     send('SIGTERM');
     expect(await exited.promise).to.equal(1);
     expect(logged).to.deep.equal(['stopping', 'could not stop', 'end of the log']);
@@ -58,7 +60,7 @@ describe('A stop signal', () => {
 
   it('does not end the process when the start fails, which its caller handles', async () => {
     const failed = Promise.reject(new Error('no port'));
-    stopOnSignal(failed, 7, log);
+    stopOnSignal(failed, TIMES, log);
     send('SIGTERM');
     const outcome = await Promise.race([
       exited.promise,

@@ -44,7 +44,7 @@ async function demo(): Promise<void> {
 
   const log = new ProcessLog(config.logLevel);
   const starting = startReplica(config, log);
-  stopOnSignal(starting, config.shutdownGraceSeconds, log);
+  stopOnSignal(starting, config, log);
   const replica = await starting.catch((error: unknown) => {
     throw portInUse(error, config, 'npm run demo') ?? error;
   });
@@ -70,7 +70,7 @@ async function demo(): Promise<void> {
       environment: { SNAPSHOT_DIR: config.snapshotDir, KEYS_FILE: config.keysFile },
     });
   } catch (error) {
-    await replica.stop(0, true);
+    await replica.stop(0, 0);
     await log.end();
     throw error;
   }

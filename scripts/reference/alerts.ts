@@ -94,13 +94,14 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
       'A key is over its limit. The log names the organization (`reason` is `rate-limit`). Contact the integrator, or increase `RATE_LIMIT_PER_MINUTE`.',
   },
   FoyerConnections: {
-    expr: 'rate(foyer_connections_ended_total{reason=~"limit.*"}[15m]) > 0 or foyer_connections_open > 0.8 * foyer_connections_limit',
-    runbook: 'Too many [connections](#connections) are open. Bound those of an address, or raise the limit.',
+    expr: 'rate(foyer_connections_ended_total{reason="limit"}[15m]) > 0 or foyer_connections_open > 0.8 * foyer_connections_limit',
+    runbook:
+      'Too many [connections](#connections) are open. Bound those of an address in the proxy, or raise the limit.',
   },
   FoyerFlood: {
     expr: 'rate(foyer_connections_ended_total{reason="pipelining"}[15m]) > 0 or rate(foyer_requests_refused_total{reason="refusals"}[15m]) > 1',
     runbook:
-      'A network floods. Block those that the log names (`refused requests without a valid key`). The connections of pipelined requests are ended already.',
+      'An address floods: lower its limits in the proxy. The log of the proxy has it, and the log of Foyer the keys.',
   },
   FoyerUnsent: {
     expr: 'foyer_unsent_bytes > 100e6 or rate(foyer_connections_ended_total{reason="unsent-bytes"}[15m]) > 0',

@@ -7,7 +7,7 @@ import express, {
   type Response,
 } from 'express';
 import type { Logger } from 'pino';
-import { compile } from 'proxy-addr';
+import { isLoopback } from '../config.ts';
 import { JSON_TYPE } from '../contract/headers.ts';
 import { INSTANT } from '../contract/parameter.ts';
 import { parseTimestamp } from '../contract/timestamp.ts';
@@ -73,13 +73,6 @@ export function createAdminApp(dependencies: AdminDependencies): Express {
 function producedAfter({ 'produced-after': time }: Request['query']): string | undefined {
   if (time === undefined || (typeof time === 'string' && parseTimestamp(time) !== undefined)) return time;
   throw new Problem(400, `produced-after must be given once, and ${INSTANT.ctx('', '')}.`);
-}
-
-const isLoopbackAddress = compile('loopback');
-
-/** Returns whether an address or name, in any spelling, is that of the machine itself. */
-function isLoopback(host: string): boolean {
-  return isIP(host) === 0 ? host.toLowerCase() === 'localhost' : isLoopbackAddress(host, 0);
 }
 
 /**

@@ -13,7 +13,7 @@ const VERSION_LABELS: readonly string[] = [STABLE, PREVIEW, UPCOMING, NONE];
 /** The causes of refusals that the status does not tell, in metrics and in the log. */
 export const REFUSAL_REASONS = {
   overload: '429: the requests of the thread wait too long',
-  refusals: '429: the network has spent its budget of refusals without a valid key',
+  refusals: '429: over the limit of an address for requests without a valid key',
   'no-snapshot': '429: no snapshot is live yet',
   'no-keys': '429: no keys are loaded yet',
   'key-missing': '400: no key',
@@ -32,14 +32,7 @@ export const REFUSAL_REASONS = {
 export type RequestRefusal = keyof typeof REFUSAL_REASONS;
 const REASONS: readonly string[] = Object.keys(REFUSAL_REASONS);
 
-const END_REASONS = [
-  'limit',
-  'limit-of-address',
-  'pipelining',
-  'suspect',
-  'no-progress',
-  'unsent-bytes',
-] as const;
+const END_REASONS = ['limit', 'pipelining', 'no-progress', 'unsent-bytes'] as const;
 export type EndReason = (typeof END_REASONS)[number];
 
 /** Outcomes of requests whose content digest did not select the live data. */

@@ -7,7 +7,6 @@ import { REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../contract/headers.ts';
 import type { PathParameter } from '../contract/operations.ts';
 import type { ValidKey } from '../keys/key-ring.ts';
 import type { Connection } from './connections/connection.ts';
-import type { RateLimitState } from './checks/key-limits.ts';
 import { type ApiVersion, versionHeader, type VersionResolver } from './checks/version.ts';
 import type { PinOutcome, RequestMetrics } from '../counts/request-metrics.ts';
 import type { HeaderList, Problem } from './response/problem.ts';
@@ -26,7 +25,8 @@ export class RequestContext {
   /** Headers that permit scripts of other origins to read the response; undefined if they never may. */
   corsHeaders: HeaderList | undefined;
   caller: ValidKey | undefined;
-  rateLimit: RateLimitState | undefined;
+  /** Headers of the rate limit of the key. */
+  limitHeaders: HeaderList = [];
   /** Headers that say how the query was handled; set when it is parsed. */
   queryHeaders: HeaderList = [];
   refusal: Problem['refusal'] | undefined;

@@ -10,7 +10,6 @@ import type { Socket } from 'node:net';
 import express, { type Express, type Request, type Response } from 'express';
 import { JSON_TYPE, REQUEST_ID_HEADER } from '../contract/headers.ts';
 import type { Api, Dependencies } from './app.ts';
-import { versionResolver } from './checks/version.ts';
 import type { Connection } from './connections/connection.ts';
 import { type ConnectionDependencies, Connections } from './connections/connections.ts';
 import { reportRequest } from './request-context.ts';
@@ -27,24 +26,24 @@ const BY_ERROR_CODE: Readonly<Record<string, Problem>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new Problem(408, 'The request did not arrive in time.'),
 };
 
-export type ServerDependencies = Pick<Dependencies, 'clock' | 'releases' | 'log' | 'refusals'> &
+export type ServerDependencies = Pick<Dependencies, 'clock' | 'resolveVersion' | 'log'> &
   ConnectionDependencies;
 
-export function createServer({ app, arrive }: Api, dependencies: ServerDependencies) {
-  const { clock, releases, log, metrics, refusals } = dependencies;
+export function createServer(api: Api, dependencies: ServerDependencies) {
+  const { clock, resolveVersion, log, metrics } = dependencies;
   const server = createHttpServer({
-    ...expressPrototypes(app),
+    ...expressPrototypes(api.app),
     requireHostHeader: false,
     // By default Node silently drops a second Authorization or Host header. Joined, the header is malformed and
     // refused.
     joinDuplicateHeaders: true,
   });
-  const resolveVersion = versionResolver(releases);
   const connections = new Connections(server, dependencies, {
-    handle: arrive,
-    closed: (connection, response) => {
+    handle: (connection, request, response) => {
+      api.arrive(connection, request, response);
+    },
+    closed: (response) => {
       reportRequest(response, log, metrics);
-      if (response.locals.context.refusal?.reason === 'refusals') connections.suspect(connection);
     },
   });
   const listener = (request: Request, response: Response) => {
@@ -72,15 +71,13 @@ export function createServer({ app, arrive }: Api, dependencies: ServerDependenc
   return { server, connections };
 
   /** Refuses input that is not a request, once the requests before it have their responses. */
-  function refuse(connection: Connection, refused: Problem): void {
+  function refuse(connection: Connection, problem: Problem): void {
     connection.endWith(() => {
-      const { problem, isLogged } = refusals.apply(refused, connection.socket.remoteAddress ?? '');
       const requestId = randomUUID();
       const { headers } = resolveVersion(undefined, clock());
-      const { status, body, refusal } = problem;
-      metrics.countRequest({ status, reason: refusal.reason });
-      if (isLogged) log.info({ requestId, status, ...refusal, bytes: body.length }, 'request');
-      if (problem !== refused) connections.suspect(connection);
+      const { status, body } = problem;
+      metrics.countRequest({ status });
+      log.info({ requestId, status, bytes: body.length }, 'request');
       return unparsedResponse(problem, requestId, headers);
     });
   }

@@ -1,6 +1,4 @@
 import type { ListenOptions } from 'node:net';
-import type { DrainTimes } from '../http/connections/drain.ts';
-import type { NetworksMemory } from '../counts/networks.ts';
 import type { HitCounts } from '../counts/hit-counts.ts';
 import type { CountsBySlot } from '../counts/open-counts.ts';
 import type { KeyRow, LastUses } from '../keys/key-ring.ts';
@@ -10,20 +8,17 @@ import type { Section } from '../store/registry/store-view.ts';
 
 /** The messages between the supervisor and a worker, and the memory that they share. */
 
-/** Shared memory: `metrics`, `logRing`, `countsPart` and `networksPart` of one worker, the rest of all. */
+/** Shared memory: `metrics`, `logRing` and `countsPart` of one worker, the rest of all. */
 export interface WorkerMemory {
   /** The worker that replaces another continues its counts. */
   readonly metrics: SharedArrayBuffer;
   readonly logRing: SharedArrayBuffer;
   readonly countsPart: CountsBySlot;
-  readonly networksPart: CountsBySlot;
   readonly counts: CountsBySlot;
-  readonly networks: NetworksMemory;
   readonly shownVersion: ShownVersion;
   readonly hits: HitCounts;
   readonly lastUses: LastUses;
   readonly servedDigests: ServedDigests;
-  readonly drain: DrainTimes;
 }
 
 /** One element: the version of the view that all workers show. */
@@ -62,8 +57,8 @@ export type Command =
   /** Replaces the keys. For each row, `slots` has the slot of its key. */
   | { readonly name: 'replace-keys'; readonly rows: readonly KeyRow[]; readonly slots: readonly number[] }
   | { readonly name: 'listen'; readonly options: ListenOptions }
-  /** Drains the server up to its next step. The grace has begun. In place of a reply to the last step, the worker ends. */
-  | { readonly name: 'drain'; readonly graceSeconds: number; readonly isUrgent: boolean };
+  /** Drains the server. In place of a reply, the worker ends. */
+  | { readonly name: 'drain'; readonly delaySeconds: number; readonly graceSeconds: number };
 
 export interface NumberedCommand {
   /** From 1 on. */

@@ -4,8 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { canSharePort, type Config } from '../config.ts';
-import { beginGrace, newDrainTimes } from '../http/connections/drain.ts';
-import { Networks, newNetworksMemory } from '../counts/networks.ts';
 import { newHitCounts } from '../counts/hit-counts.ts';
 import { newOpenCounts, OpenCounts } from '../counts/open-counts.ts';
 import { RequestMetrics } from '../counts/request-metrics.ts';
@@ -23,6 +21,8 @@ const SHORT_LIFE_MS = 10_000;
 /** The pause doubles each time. */
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5000;
+/** Time for a worker to exit after the grace. */
+const EXIT_MS = 500;
 
 const PROGRAM = new URL('./worker.ts', import.meta.url);
 const NOT_NEEDED = 'it is no longer needed';
@@ -32,7 +32,6 @@ interface WorkerSlot {
   readonly metrics: RequestMetrics;
   readonly logRing: LogRing;
   readonly counts: OpenCounts;
-  readonly networks: Networks;
   worker: WorkerHandle;
 }
 
@@ -48,14 +47,12 @@ export class Supervisor {
   readonly #keySlots = new KeySlots();
   /** The main thread notes released content here. */
   readonly servedDigests = newServedDigests();
-  readonly #memory: Omit<WorkerMemory, 'metrics' | 'logRing' | 'countsPart' | 'networksPart'> = {
+  readonly #memory: Omit<WorkerMemory, 'metrics' | 'logRing' | 'countsPart'> = {
     shownVersion: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
     hits: newHitCounts(MAX_SLOTS),
     counts: newOpenCounts(),
-    networks: newNetworksMemory(),
     lastUses: newLastUses(),
     servedDigests: this.servedDigests,
-    drain: newDrainTimes(),
   };
   /** The workers that have the latest view and keys, and receive every update. */
   readonly #members = new Set<WorkerHandle>();
@@ -83,7 +80,6 @@ export class Supervisor {
         metrics: new RequestMetrics(),
         logRing: new LogRing(),
         counts: new OpenCounts(this.#memory.counts),
-        networks: new Networks(this.#memory.networks),
       };
       return { ...memory, worker: this.#start(memory) };
     });
@@ -164,17 +160,15 @@ export class Supervisor {
     return this.#runInAll(this.#keysCommand);
   }
 
-  /** Ends each worker when its connections have ended, at the latest when the grace is over. */
-  async stop(graceSeconds: number, isUrgent: boolean): Promise<void> {
-    beginGrace(this.#memory.drain);
+  /** Ends each worker after a delay when its connections have ended, at the latest when the grace is over. */
+  async stop(delaySeconds: number, graceSeconds: number): Promise<void> {
     this.#stopping.abort();
     const workers = this.#workers;
     const idle = workers.filter((worker) => !this.#listening.has(worker));
     await terminateAll(idle, NOT_NEEDED);
-    const end = setTimeout(() => void terminateAll(workers, 'the grace is over'), graceSeconds * 1000);
-    // All workers drain together, step by step.
-    while (workers.some(({ hasEnded }) => !hasEnded))
-      await Promise.all(workers.map((worker) => worker.run({ name: 'drain', graceSeconds, isUrgent })));
+    const longestMs = (delaySeconds + graceSeconds) * 1000 + EXIT_MS;
+    const end = setTimeout(() => void terminateAll(workers, 'the grace is over'), longestMs);
+    await Promise.all(workers.map((worker) => worker.run({ name: 'drain', delaySeconds, graceSeconds })));
     clearTimeout(end);
   }
 
@@ -203,14 +197,12 @@ export class Supervisor {
       metrics: slot.metrics.buffer,
       logRing: slot.logRing.memory,
       countsPart: slot.counts.part,
-      networksPart: slot.networks.part,
     };
     const workerData: WorkerInput = { config: this.#config, memory };
     const worker = new WorkerHandle(new Worker(this.#program, { workerData }));
     void worker.ended.then(() => {
       this.#listening.delete(worker);
       slot.counts.clear();
-      slot.networks.clear();
     });
     return worker;
   }

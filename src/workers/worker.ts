@@ -1,18 +1,18 @@
 import type { ListenOptions } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { RELEASES } from '../contract/releases.ts';
-import { createApi, type Dependencies } from '../http/app.ts';
+import { Api } from '../http/app.ts';
 import { OverloadCheck } from '../http/checks/overload.ts';
 import { Pins } from '../http/checks/pin.ts';
-import { RefusalBudget } from '../http/checks/refusal-budget.ts';
-import { Listener, prepareDrain } from '../http/connections/drain.ts';
-import { Networks } from '../counts/networks.ts';
-import { addDocumentation, type DocumentationDependencies } from '../http/handlers/documents.ts';
-import { OpenCounts, STREAMS } from '../counts/open-counts.ts';
+import { versionResolver } from '../http/checks/version.ts';
+import { Listener } from '../http/connections/listener.ts';
+import { addDocumentation } from '../http/handlers/documents.ts';
+import { CONNECTIONS, OpenCounts, STREAMS } from '../counts/open-counts.ts';
 import { RequestMetrics } from '../counts/request-metrics.ts';
-import { createServer, type ServerDependencies } from '../http/server.ts';
+import { createServer } from '../http/server.ts';
 import { KeyRing, noteKeyUse } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
 import { createLogger } from '../log/logger.ts';
@@ -31,46 +31,39 @@ const supervisor = parentPort;
 const { config, memory } = workerData as WorkerInput;
 const log = createLogger(config.logLevel, new LogRing(memory.logRing));
 const metrics = new RequestMetrics(memory.metrics);
+const counts = new OpenCounts(memory.counts, memory.countsPart);
 const stores = new WorkerStores(memory.shownVersion);
 let keys: KeyRing | undefined;
-
-const networks = new Networks(memory.networks, memory.networksPart);
-const counts = new OpenCounts(memory.counts, memory.countsPart);
-const refusals = new RefusalBudget(config.refusalsPerMinute, networks, log);
-
-const dependencies: Dependencies & ServerDependencies & DocumentationDependencies = {
+const overload = new OverloadCheck({
+  config,
+  metrics,
+  connections: () => counts.inThis(CONNECTIONS),
+  openStreams: () => counts.inThis(STREAMS),
+});
+const dependencies = {
   config,
   stores: () => stores.view,
   keys: () => keys,
-  overload: (isExempt) => overloadCheck.refuses(isExempt),
+  overload: (isExempt: boolean) => overload.refuses(isExempt),
   clock: Date.now,
   operations: OPERATIONS,
-  releases: RELEASES,
+  resolveVersion: versionResolver(RELEASES),
   metrics,
   hits: memory.hits,
-  refusals,
   pins: new Pins(memory.servedDigests),
-  networks,
   counts,
-  noteUse: (slot, now) => {
+  noteUse: (slot: number, now: number) => {
     noteKeyUse(memory.lastUses, slot, now);
   },
-  addDocuments: (app, compression) => addDocumentation(app, dependencies, compression),
   log,
 };
-const api = createApi(dependencies);
-const { server, connections } = createServer(api, dependencies);
-const listener = new Listener(server);
-const drain = prepareDrain(server, listener, memory.drain, connections);
-// The check starts after the creation of the app, which blocks the event loop when no request waits yet.
-const overloadCheck = new OverloadCheck({
-  config,
-  metrics,
-  log,
-  connections: () => connections.open.size,
-  openStreams: () => counts.inThis(STREAMS),
+const documentation = { config, releases: RELEASES };
+const api = new Api({
+  ...dependencies,
+  addDocuments: (app, compression) => addDocumentation(app, documentation, compression),
 });
-let drainSteps: ReturnType<typeof drain> | undefined;
+const { server, connections } = createServer(api, dependencies);
+const listener = new Listener(server, connections);
 
 supervisor.on('message', ({ number, command }: NumberedCommand) => {
   void execute(command).then((outcome) => {
@@ -100,13 +93,9 @@ async function execute(command: Command): Promise<Outcome> {
       return {};
     case 'listen':
       return await listen(command.options);
-    case 'drain': {
-      drainSteps ??= drain(command.graceSeconds, command.isUrgent);
-      const { done } = await drainSteps.next();
-      if (done !== true) return {};
-      refusals.logSummaries();
+    case 'drain':
+      await listener.drain(delay(command.delaySeconds * 1000), command.graceSeconds);
       process.exit();
-    }
   }
 }
 

@@ -1,10 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import { pino } from 'pino';
-import { RefusalBudget } from '../../src/http/checks/refusal-budget.ts';
 import { RequestMetrics, sumMetrics } from '../../src/counts/request-metrics.ts';
 import { EMPTY_VIEW } from '../../src/store/registry/store-view.ts';
-import { givenApi, ownNetworks, type Overrides, type RequestOptions } from '../support/test-api.ts';
+import { givenApi, type Overrides, type RequestOptions } from '../support/test-api.ts';
 
 const expectRetryAfter = (headers: Readonly<Record<string, string>>) => {
   expect(headers['retry-after']).to.match(/^[1-9][0-9]*$/);
@@ -47,6 +45,40 @@ describe('Rate limit', () => {
     await given.api.send('/v1/events', { ...options, method: 'options' });
     const { headers } = await given.api.send('/v1/events', options);
     expect(headers['ratelimit']).to.include('r=0');
+  });
+});
+
+describe('The limit of an address', () => {
+  const given = givenApi(() => ({ config: { refusalsPerMinute: 2, trustProxy: true } }));
+  const statusFrom = async (address: string, options: RequestOptions = { as: undefined }) => {
+    const headers = { 'X-Forwarded-For': address };
+    return (await given.api.send('/v1/events', { ...options, headers })).status;
+  };
+
+  it('counts requests without a valid key, of an IPv6 address by its /64', async () => {
+    for (const [address, sameLimit, other] of [
+      ['192.0.2.1', '::ffff:192.0.2.1', '192.0.2.2'],
+      ['2001:db8::1', '2001:db8:0:0:ffff::1', '2001:db8:0:1::1'],
+    ]) {
+      expect(await statusFrom(address, { as: 'revoked' })).to.equal(403);
+      expect(await statusFrom(address)).to.equal(400);
+      const before = given.api.logged.length;
+      expect(await statusFrom(address)).to.equal(429);
+      expect(await statusFrom(sameLimit)).to.equal(429);
+      expect(await statusFrom(address, { as: 'north' })).to.equal(200);
+      expect(given.api.logged.slice(before).map(({ status }) => status)).to.deep.equal([200]);
+      expect(await statusFrom(other)).to.equal(400);
+    }
+  });
+
+  it('says when to try again', async () => {
+    const headers = { 'X-Forwarded-For': '192.0.2.3' };
+    const sends = () => given.api.send('/none', { as: undefined, headers });
+    expect([(await sends()).status, (await sends()).status]).to.deep.equal([404, 404]);
+    const { status, body, headers: sent } = await sends();
+    expect(status).to.equal(429);
+    expect(body.detail).to.include('without a valid API key');
+    expectRetryAfter(sent);
   });
 });
 
@@ -151,8 +183,7 @@ describe('A response with 429', () => {
   const given = givenApi(() => ({
     metrics,
     overload: (isExempt) => overloaded && !isExempt,
-    refusals: new RefusalBudget(1, ownNetworks(), pino({ level: 'silent' })),
-    config: { rateLimitPerMinute: 1 },
+    config: { rateLimitPerMinute: 1, refusalsPerMinute: 1 },
   }));
 
   it('is counted by its reason', async () => {

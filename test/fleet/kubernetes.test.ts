@@ -48,8 +48,7 @@ describe('The resources of deploy/kubernetes', () => {
 
   it('give a process the time to drain', () => {
     const numberOf = (pattern: RegExp) => Number(pattern.exec(resources)?.[1]);
-    const sleep = numberOf(/- sleep\n +- "(\d+)"/);
-    const drain = numberOf(/SHUTDOWN_GRACE_SECONDS: "(\d+)"/);
-    expect(numberOf(/terminationGracePeriodSeconds: (\d+)/)).to.be.at.least(sleep + drain + 5);
+    const drain = numberOf(/SHUTDOWN_DELAY_SECONDS: "(\d+)"/) + numberOf(/SHUTDOWN_GRACE_SECONDS: "(\d+)"/);
+    expect(numberOf(/terminationGracePeriodSeconds: (\d+)/)).to.be.at.least(drain + 5);
   });
 });

@@ -1,10 +1,8 @@
 import { expect } from 'chai';
 import { type RequestRefusal, RequestMetrics, sumMetrics } from '../../src/counts/request-metrics.ts';
-import { RefusalBudget } from '../../src/http/checks/refusal-budget.ts';
 import { normalizeTarget } from '../../src/http/request-context.ts';
 import { eventually } from '../support/eventually.ts';
-import { SILENT } from '../support/readable-log.ts';
-import { givenApi, ownNetworks, type RequestOptions, TestApi } from '../support/test-api.ts';
+import { givenApi, type RequestOptions } from '../support/test-api.ts';
 
 describe('normalizeTarget', () => {
   const cases: [target: string, normal: string][] = [
@@ -132,14 +130,5 @@ describe('The log line of a refusal', () => {
     let latest = await logged('/v1/events');
     while (latest.status === 200) latest = await logged('/v1/events');
     expect(latest).to.deep.equal({ status: 429, reason: 'rate-limit', loc: undefined });
-  });
-
-  it('is also that of input that is not a request, beyond the budget of refusals', async () => {
-    await using api = await TestApi.start({ refusals: new RefusalBudget(1, ownNetworks(), SILENT) });
-    for (let i = 0; i < 2; i++) await api.raw('canary\r\n\r\n');
-    expect(api.logged.map(({ status, reason }) => [status, reason])).to.deep.equal([
-      [400, undefined],
-      [429, 'refusals'],
-    ]);
   });
 });

@@ -65,7 +65,7 @@ describe('A process', () => {
 
     /** Starts a replica, and a load that waits before it reads the tickets. */
     async function startLoad(): Promise<ReplicaUnderTest> {
-      const process = await replica.start({ ...faults.environment, SHUTDOWN_GRACE_SECONDS: '2' });
+      const process = await replica.start({ ...faults.environment, SHUTDOWN_DELAY_SECONDS: '1' });
       faults.set('waits before it reads tickets');
       replica.place();
       await faults.waiting();

@@ -145,7 +145,7 @@ async function checkReadiness(run: SoakRun): Promise<void> {
 async function attack(run: SoakRun, random: Random): Promise<void> {
   const { port } = run.replica;
   const [from] = ATTACKERS;
-  const flood: FloodInput = { port, from, connections: 16, reads: random.chance(0.5), credential: undefined };
+  const flood: FloodInput = { port, from, connections: 16 };
   const busyClients: BusyClientsInput = { port, from: ATTACKERS, connections: 300, silentPerSecond: 100 };
   const [program, workerData] = random.pick([
     ['flood.ts', flood],

@@ -10,16 +10,12 @@ export interface FloodInput {
   /** Address of the client. */
   readonly from: string;
   readonly connections: number;
-  /** Whether it reads responses. */
-  readonly reads: boolean;
-  /** Sent with one request before the others; undefined for none. */
-  readonly credential: string | undefined;
 }
 
 const REQUESTS = Buffer.from('GET /v1/x HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2000));
 const RESPONSE = 'HTTP/1.1 ';
 
-const { port, from, connections, reads, credential } = workerData as FloodInput;
+const { port, from, connections } = workerData as FloodInput;
 const sockets = new Set<Socket>();
 let responses = 0;
 let isActive = true;
@@ -31,13 +27,9 @@ function flood(): void {
   const pump = () => {
     while (isActive && socket.write(REQUESTS));
   };
-  if (credential === undefined) socket.on('connect', pump);
-  else {
-    socket.write(`GET /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${credential}\r\n\r\n`);
-    socket.once('data', pump);
-  }
-  socket.on('drain', pump).on('error', () => undefined);
-  if (reads) socket.on('data', (data) => (responses += data.toString('latin1').split(RESPONSE).length - 1));
+  socket.on('connect', pump).on('drain', pump);
+  socket.on('error', () => undefined);
+  socket.on('data', (data) => (responses += data.toString('latin1').split(RESPONSE).length - 1));
   socket.on('close', () => {
     sockets.delete(socket);
     setImmediate(flood);

@@ -8,8 +8,7 @@ import type { NumberedCommand } from '../../src/workers/protocol.ts';
  * Makes the workers of a process identifiable and mortal when preloaded into it. Each response names its worker, and a
  * request header ends the worker. Every second worker receives its messages late, which exposes unsynchronized workers.
  * While the file at FAULT_FILE exists, workers fail at startup. A file beside it, with STEP as suffix, holds the name of a
- * command: the first worker that receives this command ends, and takes the file away. `second drain` names the command
- * for the second step of a drain.
+ * command: the first worker that receives this command ends, and takes the file away.
  */
 export const THREAD_HEADER = 'x-thread';
 export const DEATH_HEADER = 'x-death';
@@ -36,9 +35,8 @@ const TAKEN = '.taken';
 
 /** Ends this worker when it receives the command that the file names. */
 function endAtStep(file: string): void {
-  let drains = 0;
   parentPort?.on('message', ({ command }: NumberedCommand) => {
-    const step = command.name === 'drain' && ++drains === 2 ? 'second drain' : command.name;
+    const { name: step } = command;
     try {
       if (!existsSync(file) || readFileSync(file, 'utf8') !== step) return;
       renameSync(file, file + TAKEN);

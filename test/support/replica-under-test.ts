@@ -27,6 +27,8 @@ export const environmentIn = (inFolder: InFolder) => ({
   HOST: '127.0.0.1',
   SNAPSHOT_DIR: inFolder('snapshots'),
   KEYS_FILE: inFolder('keys.sqlite'),
+  // No proxy has to notice that the replica stops.
+  SHUTDOWN_DELAY_SECONDS: '0',
 });
 
 /** A replica in its own process, with the folder `snapshots` and the keys file `keys.sqlite`. */

@@ -8,12 +8,11 @@ import supertest from 'supertest';
 import { JSON_TYPE } from '../../src/contract/headers.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
-import { createApi, type Dependencies } from '../../src/http/app.ts';
+import { Api, type Dependencies } from '../../src/http/app.ts';
 import { readConfig } from '../../src/config.ts';
-import { RefusalBudget } from '../../src/http/checks/refusal-budget.ts';
 import { Pins } from '../../src/http/checks/pin.ts';
+import { versionResolver } from '../../src/http/checks/version.ts';
 import { Connection } from '../../src/http/connections/connection.ts';
-import { Networks, newNetworksMemory } from '../../src/counts/networks.ts';
 import { addDocumentation, type DocumentationDependencies } from '../../src/http/handlers/documents.ts';
 import { newHitCounts } from '../../src/counts/hit-counts.ts';
 import { newOpenCounts, OpenCounts } from '../../src/counts/open-counts.ts';
@@ -68,23 +67,17 @@ export type Overrides = Partial<Omit<AllDependencies, 'config'>> & {
   readonly config?: Partial<AllDependencies['config']>;
 };
 
-/** Creates the table of networks of a worker. */
-export function ownNetworks(memory = newNetworksMemory()): Networks {
-  return new Networks(memory);
-}
-
 /** Creates the context of a request to a server without `Connections`. */
 export function contextOf({ socket }: Request): RequestContext {
   const ignore = () => undefined;
   const events = { handle: ignore, closed: ignore, changedIdle: ignore, flooded: ignore, waits: ignore };
-  return new RequestContext(new Connection(socket, undefined, events), 'id', 0);
+  return new RequestContext(new Connection(socket, events), 'id', 0);
 }
 
 /** Creates the dependencies of a server with the default configuration, without operations and data. */
 export function serverDependencies(log: Logger = SILENT): AllDependencies {
   const counts = new OpenCounts(newOpenCounts());
   counts.limit = 1e6;
-  const networks = ownNetworks();
   return {
     config: readConfig({}),
     overload: () => false,
@@ -97,11 +90,10 @@ export function serverDependencies(log: Logger = SILENT): AllDependencies {
     pins: new Pins(newServedDigests()),
     addDocuments: () => [],
     releases: RELEASES,
+    resolveVersion: versionResolver(RELEASES),
     log,
     metrics: new RequestMetrics(),
-    networks,
     counts,
-    refusals: new RefusalBudget(0, networks, log),
   };
 }
 
@@ -111,7 +103,7 @@ export function serverWith(addRoutes: (app: Express) => void, dependencies: AllD
     addRoutes(app);
     return [];
   };
-  return createServer(createApi({ ...dependencies, addDocuments }), dependencies).server;
+  return createServer(new Api({ ...dependencies, addDocuments }), dependencies).server;
 }
 
 /** The app over the fixture, listening on its own port. */
@@ -155,7 +147,7 @@ export class TestApi {
       config,
       addDocuments: (app, compression) => addDocumentation(app, dependencies, compression),
     };
-    const { server } = createServer(createApi(dependencies), dependencies);
+    const { server } = createServer(new Api(dependencies), dependencies);
     return new TestApi(server, await listen(server), made, clock, lines);
   }
 
@@ -207,12 +199,9 @@ export class TestApi {
     return body.items.map((item) => Object.values(item)[0]);
   }
 
-  /**
-   * Sends raw bytes, and returns all bytes received until the connection closes.
-   * @param from address of the client, in 127.0.0.0/8
-   */
-  async raw(request: string, from = '127.0.0.1'): Promise<string> {
-    const socket = connect({ port: this.port, host: '127.0.0.1', localAddress: from });
+  /** Sends raw bytes, and returns all bytes received until the connection closes. */
+  async raw(request: string): Promise<string> {
+    const socket = connect({ port: this.port, host: '127.0.0.1' });
     socket.end(Buffer.from(request, 'latin1'));
     return readText(socket);
   }

@@ -57,9 +57,9 @@ describe('The shutdown', () => {
     }
   }
 
-  it(`resets no connection under load, and sends Connection: close until it refuses connections, ${RUNS} times`, async () => {
+  it(`answers under load with Connection: close until the port is closed, ${RUNS} times`, async () => {
     for (let i = 0; i < RUNS; i++) {
-      await start({ THREADS: '2' });
+      await start({ THREADS: '2', SHUTDOWN_DELAY_SECONDS: '1' });
       const agents = Array.from({ length: 3 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
       const answers: Answer[] = [];
       const failures = [...agents, ...agents, false as const, false as const].map((agent) =>
@@ -71,7 +71,9 @@ describe('The shutdown', () => {
       const ended = await replica.ended;
       const took = performance.now() - signalled;
 
-      expect(await Promise.all(failures), `run ${i}`).to.deep.equal(Array(8).fill('ECONNREFUSED'));
+      // The system resets connections that it has completed, but the replica has not accepted.
+      for (const failure of await Promise.all(failures))
+        expect(failure).to.be.oneOf(['ECONNREFUSED', 'ECONNRESET']);
       expect(ended).to.include({ code: 0, signal: null, stderr: '' });
       expect(took, `run ${i}`).to.be.below(GRACE_SECONDS * 1000);
       expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200]));
@@ -82,18 +84,18 @@ describe('The shutdown', () => {
     }
   });
 
-  it('is quick although a connection is without a request, and quicker on SIGINT', async () => {
-    for (const [signal, maxMs] of [
-      ['SIGTERM', 3000],
-      ['SIGINT', 450],
+  it('ends after the delay although a connection is without a request, and without it on SIGINT', async () => {
+    for (const [signal, minMs, maxMs] of [
+      ['SIGTERM', 1000, 2500],
+      ['SIGINT', 0, 450],
     ] as const) {
-      await start({ SHUTDOWN_GRACE_SECONDS: '10', THREADS: '2' });
+      await start({ SHUTDOWN_DELAY_SECONDS: '1', SHUTDOWN_GRACE_SECONDS: '10', THREADS: '2' });
       const silent = connect(replica.port, '127.0.0.1');
       await once(silent, 'connect');
       const signalled = performance.now();
       replica.signal(signal);
       expect(await replica.ended).to.include({ code: 0, signal: null, stderr: '' });
-      expect(performance.now() - signalled, signal).to.be.below(maxMs);
+      expect(performance.now() - signalled, signal).to.be.within(minMs, maxMs);
       silent.destroy();
       expect(replica.linesOf({ msg: 'stopped' })).to.have.length(1);
     }

@@ -33,7 +33,7 @@ describe('A worker that does not reply to a command', () => {
     const replies = `const { parentPort } = require('node:worker_threads');
       parentPort.on('message', ({ number }) => parentPort.postMessage({ number, outcome: {} }));`;
     const worker = new WorkerHandle(new Worker(replies, { eval: true }));
-    const outcome = worker.run({ name: 'drain', graceSeconds: 1, isUrgent: false });
+    const outcome = worker.run({ name: 'drain', delaySeconds: 0, graceSeconds: 1 });
     mock.timers.tick(3_600_000);
     expect(await outcome).to.deep.equal({});
     await worker.terminate('it is no longer needed');

@@ -22,8 +22,6 @@ const CONNECTIONS = [
   { count: 1000, p99Ms: 250 },
   { count: 5000, p99Ms: 1000 },
 ];
-/** All connections of the generator come from one address. */
-const ENVIRONMENT = { MAX_CONNECTIONS: '10000', MAX_CONNECTIONS_PER_ADDRESS: '10000' };
 /** Least length of a load: with many connections, the first responses take up to a second. */
 const LEAST_SECONDS = 1;
 /** Part of a load that is not measured, as a share of the rest. */
@@ -49,10 +47,8 @@ interface Cell extends LoadReport {
 export async function measureOverload(context: BenchContext): Promise<Row[]> {
   const { signal } = context.options;
   // The peak is that of a replica without refusals.
-  await using unlimited = await context.startReplica({ environment: ENVIRONMENT });
-  await using replica = await context.startReplica({
-    environment: { ...ENVIRONMENT, OVERLOAD_DELAY_MS: '' },
-  });
+  await using unlimited = await context.startReplica({});
+  await using replica = await context.startReplica({ environment: { OVERLOAD_DELAY_MS: '' } });
   await using generator = new LoadGenerator(signal);
   using content = new SnapshotContent(await context.snapshot());
   const seconds = Math.max(context.options.sizes.seconds, LEAST_SECONDS);

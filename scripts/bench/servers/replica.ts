@@ -70,6 +70,7 @@ export class Replica extends ServerProcess {
         RATE_LIMIT_PER_MINUTE: String(UNREACHED_RATE_LIMIT),
         OVERLOAD_DELAY_MS: NEVER_OVERLOADED_MS,
         LOG_LEVEL: 'info',
+        SHUTDOWN_DELAY_SECONDS: '0',
         THREADS: '1',
         ...environment,
       },

@@ -1,5 +1,4 @@
 import type { PerformanceNodeTiming } from 'node:perf_hooks';
-import type { Logger } from 'pino';
 import type { Config } from '../../config.ts';
 import type { RequestMetrics } from '../../counts/request-metrics.ts';
 import { retryLater } from '../response/problem.ts';
@@ -16,12 +15,10 @@ const MAX_COST_MS = 25;
 /** Idle time of the event loop after a turn above which no request of that turn waits any more. */
 const IDLE_MS = 1;
 const SAMPLE_MS = 50;
-const LOG_MS = 1000;
 
 export interface OverloadOptions {
   readonly config: Pick<Config, 'overloadDelayMs'>;
   readonly metrics: RequestMetrics;
-  readonly log: Logger;
   readonly connections: () => number;
   readonly openStreams: () => number;
   readonly clock?: () => number;
@@ -62,8 +59,6 @@ export class OverloadCheck {
   #isRefused = false;
   #timerDueAt: number;
   #sampledAt: number;
-  #refusals = 0;
-  #loggedAt = -Infinity;
 
   constructor(options: OverloadOptions) {
     this.#options = {
@@ -98,7 +93,6 @@ export class OverloadCheck {
     // The timer is late by an interval or more.
     if (now - this.#sampledAt > 2 * SAMPLE_MS) this.#sample(now);
     this.#isRefused = !isExempt && config.overloadDelayMs > 0 && random() < this.#refusedShare();
-    if (this.#isRefused) this.#refusals++;
     return this.#isRefused;
   }
 
@@ -132,14 +126,9 @@ export class OverloadCheck {
     return Math.min(wanted, budget / (budget + (1 - REFUSAL_BUDGET) * refusalMs), MAX_SHARE);
   }
 
-  /** Records how late the timer is, and logs the refusals at most once a second. */
+  /** Records how late the timer is. */
   #sample(now: number): void {
-    const { metrics, log } = this.#options;
-    metrics.observeDelay(Math.max(0, now - this.#timerDueAt) / 1000);
+    this.#options.metrics.observeDelay(Math.max(0, now - this.#timerDueAt) / 1000);
     this.#sampledAt = now;
-    if (this.#refusals === 0 || now - this.#loggedAt < LOG_MS) return;
-    log.warn({ requests: this.#refusals }, 'requests refused because of overload');
-    this.#refusals = 0;
-    this.#loggedAt = now;
   }
 }

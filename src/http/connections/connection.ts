@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Request, Response } from 'express';
-import { monotonicNow } from '../../clock.ts';
 
 /**
  * Requests of a connection that may be without a complete response. The response to the last one closes the
@@ -9,20 +8,18 @@ import { monotonicNow } from '../../clock.ts';
  */
 const MAX_PIPELINED = 32;
 
-/**
- * The reasons for which a connection is not read: it has sent too many requests or a long body, its network is suspect,
- * its response waits, or the server drains.
- */
-type PauseReason = 'flood' | 'body' | 'suspect' | 'unsent' | 'drain';
+/** The reasons for which a connection is not read: it has sent too many requests or a long body, or its response waits. */
+type PauseReason = 'flood' | 'body' | 'unsent';
 
 export interface ConnectionEvents {
   /** Starts the response to a request, at once or later. */
   readonly handle: (connection: Connection, request: Request, response: Response) => void;
   /** A response is sent, or its connection is closed. */
-  readonly closed: (connection: Connection, response: Response) => void;
+  readonly closed: (response: Response) => void;
   /** The first request arrives, or the last one has its response. */
   readonly changedIdle: (connection: Connection) => void;
-  readonly flooded: (connection: Connection) => void;
+  /** A request beyond the limit arrives. */
+  readonly flooded: () => void;
   /** Bytes wait to be sent, or none any more. */
   readonly waits: (connection: Connection, bytes: number) => void;
 }
@@ -33,9 +30,6 @@ export interface ConnectionEvents {
  */
 export class Connection {
   readonly socket: Socket;
-  /** Slot of its network. Undefined for a trusted proxy, whose connections carry the requests of many clients. */
-  readonly network: number | undefined;
-  readonly acceptedAt = monotonicNow();
   /** Whether no request is without a complete response. */
   isIdle = true;
   /** The response to the latest request, until the request has arrived and the response is sent. */
@@ -54,9 +48,8 @@ export class Connection {
   readonly #waiting: (() => void)[] = [];
   #current: ServerResponse | undefined;
 
-  constructor(socket: Socket, network: number | undefined, events: ConnectionEvents) {
+  constructor(socket: Socket, events: ConnectionEvents) {
     this.socket = socket;
-    this.network = network;
     this.#events = events;
     // Node resumes a socket after each response, and drops a pause between `resume` and this event.
     socket.on('resume', () => {
@@ -80,7 +73,7 @@ export class Connection {
     const pending = this.isIdle ? 0 : this.#waiting.length + 1;
     if (pending === MAX_PIPELINED) {
       this.pause('flood');
-      this.#events.flooded(this);
+      this.#events.flooded();
       return;
     }
     if (pending === MAX_PIPELINED - 1) response.setHeader('Connection', 'close');
@@ -159,7 +152,7 @@ export class Connection {
     this.#current = undefined;
     this.sharedBytes = 0;
     this.noteUnsent();
-    this.#events.closed(this, response);
+    this.#events.closed(response);
     if (this.latest === response && response.req.complete) this.latest = undefined;
     // A response that closes the connection is the last one.
     if (!this.socket.writable) return;

@@ -5,9 +5,10 @@ import { readChanges, selectChanges } from '../../query/read-changes.ts';
 import type { ValidKey } from '../../keys/key-ring.ts';
 import { descendsFrom, type OrganizationStore, UUID } from '../../store/organization-image.ts';
 import type { Pins } from '../checks/pin.ts';
-import { type Query, queryReader } from '../checks/query.ts';
-import { retryLater } from '../response/problem.ts';
-import type { FoundLines } from './records.ts';
+import { queryReader } from '../checks/query.ts';
+import { HTTP_1_1_NEEDED, retryLater } from '../response/problem.ts';
+import { dataHeaders } from '../response/send.ts';
+import type { Reader } from './records.ts';
 
 const NOT_LOADED = retryLater(
   'snapshot-not-loaded',
@@ -18,15 +19,13 @@ const NOT_LOADED = retryLater(
  * Creates the reader of changes, as lines.
  * @param waitMs time for which the snapshot of a token may still be loaded, since a key first requested it
  */
-export function changesReader(operation: ChangesOperation, pins: Pins, waitMs: number) {
+export function changesReader(operation: ChangesOperation, pins: Pins, waitMs: number): Reader {
   const { since } = operation;
   const readQuery = queryReader(parametersOf(operation));
 
-  /**
-   * @param now milliseconds since the epoch
-   * @throws Problem 400 with all violations of the query, or 429 when the snapshot of the token may still arrive
-   */
-  return (query: Query, store: OrganizationStore, caller: ValidKey, now: number): FoundLines => {
+  return ({ request, context, caller, stores, query }) => {
+    if (request.httpVersion === '1.0') throw HTTP_1_1_NEEDED;
+    const store = stores.live;
     const text = query.values.get(since.name)?.at(0);
     const token = text === undefined ? undefined : decodeToken(text);
     const isMalformed = text !== undefined && token === undefined;
@@ -47,14 +46,20 @@ export function changesReader(operation: ChangesOperation, pins: Pins, waitMs: n
     };
     // The closure below holds the sections that it reads, and no others.
     const [first, last] = [after === undefined ? RESET : '', `${JSON.stringify(end)}\n`];
-    return {
+    const content = {
+      is: 'lines' as const,
       rows: selected.reduce((sum, { count, deletedCount }) => sum + count + deletedCount, 0),
+      headers: [],
       images: [...new Set(selected.map(({ list }) => list)), store.history],
-      read: (isSent) => readChanges(selected, first, last, now, isSent),
+      read: (isSent: () => boolean) => readChanges(selected, first, last, context.now, isSent),
     };
+    return { headers: dataHeaders(store, true), content };
   };
 
-  /** Returns the instant after which the copy of a token lacks the changes; undefined if they are not known. */
+  /**
+   * Returns the instant after which the copy of a token lacks the changes; undefined if they are not known.
+   * @throws Problem 429 when the snapshot of the token may still arrive
+   */
   function instantOf(
     { organizationId, collections, snapshotId, producedAt }: Token,
     { organizationId: owner, history, latestInstant }: OrganizationStore,

@@ -1,7 +1,14 @@
 import type { Request } from 'express';
-import { JSON_TYPE, MAX_ACCEPT_LENGTH, MAX_LINK_LENGTH, NDJSON_TYPE } from '../../contract/headers.ts';
+import {
+  JSON_TYPE,
+  MAX_ACCEPT_LENGTH,
+  MAX_LINK_LENGTH,
+  NDJSON_TYPE,
+  RECORD_COUNT_HEADER,
+} from '../../contract/headers.ts';
 import {
   CONTENT_DIGEST_PARAMETER,
+  cutsOffers,
   type ListOperation,
   pathWith,
   type RetrieveOperation,
@@ -11,67 +18,123 @@ import { type Plan, planList } from '../../query/plan.ts';
 import { readLines } from '../../query/read-lines.ts';
 import { contentTag, readPage, readRecord, selectRecords } from '../../query/read-page.ts';
 import { totalOf } from '../../query/select.ts';
-import type { ListImage, SectionImage } from '../../store/organization-image.ts';
+import type { ValidKey } from '../../keys/key-ring.ts';
+import { type ListImage, listOf, type SectionImage } from '../../store/organization-image.ts';
+import { sectionOf } from '../../store/registry/store-view.ts';
+import type { storesOf } from '../checks/authenticate.ts';
+import type { Pins } from '../checks/pin.ts';
 import { type Query, queryReader, type QueryReader } from '../checks/query.ts';
-import { pathParameter } from '../request-context.ts';
-import { type HeaderList, HTTP_1_1_NEEDED } from '../response/problem.ts';
-import type { Body } from '../response/send.ts';
+import { originOf, pathParameter, type RequestContext } from '../request-context.ts';
+import { entityTag, matchedTag } from '../response/etag.ts';
+import { type HeaderList, HTTP_1_1_NEEDED, NO_SUCH_RECORD } from '../response/problem.ts';
+import { type Body, dataHeaders } from '../response/send.ts';
 
 /** A request of data that has passed the checks of its key and version. */
-interface ReadRequest {
+export interface ReadRequest {
   readonly request: Request;
+  readonly context: RequestContext;
+  readonly caller: ValidKey;
+  readonly stores: ReturnType<typeof storesOf>;
   readonly query: Query;
-  readonly list: ListImage;
-  readonly origin: string;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
 }
 
-/** The data of a response, and the number of its records. */
-export type Found =
-  | { readonly is: 'body'; readonly rows: number; readonly body: Body; readonly nextPage: string | undefined }
+/**
+ * Reads the data of a response.
+ * @throws Problem 400 with all violations of the query, 404 or 429
+ */
+export type Reader = (read: ReadRequest) => Found;
+
+/** The data of a response, with the headers that describe it, and its entity tag without content coding, if it has one. */
+export interface Found {
+  readonly headers: HeaderList;
+  readonly tag?: string;
+  readonly content: Content | { readonly is: 'known'; readonly tag: string };
+}
+
+/** The content of a response, and the number of its records. */
+type Content =
+  | {
+      readonly is: 'body';
+      readonly rows: number;
+      readonly body: Body;
+      readonly nextPage?: string | undefined;
+    }
+  /** A body whose pieces are made when they are taken, some at a time. */
   | {
       readonly is: 'parts';
       readonly rows: number;
-      readonly parts: Parts;
+      readonly parts: Generator<Body, void>;
       readonly nextPage: string | undefined;
     }
-  | ({ readonly is: 'lines' } & FoundLines)
+  | FoundLines
   | { readonly is: 'beyond the last page' };
-
-/** The pieces of a body, some at a time, that are made when they are taken. */
-type Parts = Generator<Body, void>;
 
 /** `read` returns chunks of lines. A chunk may reuse the buffer of the previous one if `isSent` returns true. */
 export interface FoundLines {
+  readonly is: 'lines';
   readonly rows: number;
+  readonly headers: HeaderList;
   readonly images: readonly SectionImage[];
   readonly read: (isSent: () => boolean) => Iterable<Buffer>;
 }
 
-/** Reads the data of an operation in one form: a page of a list, all of its records as lines, or one record. */
-interface Reader {
+/** The form of a response: a page of a list, all of its records as lines, or one record. */
+interface Form {
   /** Whether responses contain links, on which their tags then depend. */
   readonly hasLinks: boolean;
   /** Returns a tag that identifies the data in this form. */
   readonly contentTag: (list: ListImage, now: number) => string;
   readonly readQuery: QueryReader;
-  /**
-   * Returns undefined when the record, or the parent of the list, does not exist.
-   * @throws Problem 400 with all violations of the query
-   */
-  readonly read: (request: ReadRequest) => Found | undefined;
+  /** Returns undefined when the record, or the parent of the list, does not exist. */
+  readonly read: (list: ListImage, origin: string, read: ReadRequest) => Content | undefined;
+}
+
+/** Creates the reader of a list or a record, live or of the content that a link pins. */
+export function recordsReader(
+  operation: ListOperation | RetrieveOperation,
+  pins: Pins,
+  config: Parameters<typeof originOf>[1],
+): Reader {
+  const formOf = formsOf(operation);
+  const list = listOf(operation.collection);
+  const cutting =
+    operation.kind === 'list' ? operation.parameters.filter(({ role }) => cutsOffers(role)) : [];
+  return (read) => {
+    const { request, context, caller, stores, query } = read;
+    const form = formOf(request);
+    const pin = query.values.get(CONTENT_DIGEST_PARAMETER)?.at(0);
+    const section = pin === undefined ? sectionOf(stores.live, list) : stores.find(list, pin);
+    if (section === undefined) throw pins.refusal(context, caller, list, query, form.readQuery);
+    const { image } = section;
+    if (image !== stores.live.lists[list]) context.pin = 'retained';
+
+    const isPartialView = cutting.some(({ name }) => query.values.has(name));
+    const headers = dataHeaders(section, isPartialView);
+    const origin = form.hasLinks ? originOf(request, config) : '';
+    const tag = entityTag(form.contentTag(image, context.now), context.version?.name, origin, request.url);
+    // Before the query is validated, since only responses to valid queries have a tag. Strict handling has the same tag.
+    const known = query.violations.length > 0 ? undefined : matchedTag(request.headers['if-none-match'], tag);
+    if (known !== undefined) {
+      // The client may follow the link that it has cached.
+      if (form.hasLinks) pins.noteUse(image);
+      return { headers, content: { is: 'known', tag: known } };
+    }
+    const content = form.read(image, origin, read);
+    if (content === undefined) throw NO_SUCH_RECORD;
+    if (pin !== undefined || ('nextPage' in content && content.nextPage !== undefined)) pins.noteUse(image);
+    return { headers, tag, content };
+  };
 }
 
 const MEDIA_TYPES = [JSON_TYPE, NDJSON_TYPE];
 
 /** Returns the function that selects the form of a response. JSON is the default, also when the client accepts neither. */
-export function readersOf(operation: ListOperation | RetrieveOperation): (request: Request) => Reader {
+function formsOf(operation: ListOperation | RetrieveOperation): (request: Request) => Form {
   if (operation.kind === 'retrieve') {
-    const record = recordReader(operation);
+    const record = recordForm(operation);
     return () => record;
   }
-  const [page, lines] = [pageReader(operation), linesReader(operation)];
+  const [page, lines] = [pageForm(operation), linesForm(operation)];
   return (request) => {
     const { accept = '' } = request.headers;
     // Most clients send one of these, which Express would parse each time.
@@ -82,33 +145,33 @@ export function readersOf(operation: ListOperation | RetrieveOperation): (reques
   };
 }
 
-function recordReader({ collection, pathParameter: parameter }: RetrieveOperation): Reader {
+function recordForm({ collection, pathParameter: parameter }: RetrieveOperation): Form {
   const readQuery = queryReader([]);
   return {
     hasLinks: false,
     contentTag: (list, now) => contentTag(list, collection, now),
     readQuery,
-    read: ({ request, query, list, now }) => {
+    read: (list, _origin, { request, context, query }) => {
       readQuery(query);
-      const body = readRecord(list, collection, pathParameter(request, parameter), now);
-      return body && { is: 'body', rows: 1, body, nextPage: undefined };
+      const body = readRecord(list, collection, pathParameter(request, parameter), context.now);
+      return body && { is: 'body', rows: 1, body };
     },
   };
 }
 
 const START = '{"items":[';
 
-function pageReader(operation: ListOperation): Reader {
+function pageForm(operation: ListOperation): Form {
   const { collection, pathParameter: parent } = operation;
   const readQuery = queryReader(operation.parameters);
   return {
     hasLinks: true,
     contentTag: (list, now) => contentTag(list, collection, now),
     readQuery,
-    read: ({ request, query, list, origin, now }) => {
+    read: (list, origin, { request, context, query }) => {
       const plan = planList(operation, readQuery(query));
       const parentId = parent && pathParameter(request, parent);
-      const found = readPage(list, plan, parentId, now);
+      const found = readPage(list, plan, parentId, context.now);
       if (found === undefined) return undefined;
       const { page, perPage } = plan;
       const totalPages = Math.ceil(found.totalRecords / perPage);
@@ -128,7 +191,7 @@ function pageReader(operation: ListOperation): Reader {
 }
 
 /** Yields the pieces of a page, for HEAD only blanks of their length. */
-function* partsOf(records: Iterable<readonly Buffer[]>, end: string, isHead: boolean): Parts {
+function* partsOf(records: Iterable<readonly Buffer[]>, end: string, isHead: boolean): Generator<Body, void> {
   yield [START];
   for (const pieces of records) yield isHead ? pieces.map(({ length }) => ' '.repeat(length)) : pieces;
   yield [end];
@@ -169,7 +232,7 @@ const OMITTED: ParameterKind = {
   ctx: () => `must be omitted with Accept: ${NDJSON_TYPE}, since that response has all records`,
 };
 
-function linesReader(operation: ListOperation): Reader {
+function linesForm(operation: ListOperation): Form {
   const { collection, parameters, pathParameter: parent } = operation;
   const readQuery = queryReader(
     parameters.map((parameter) =>
@@ -180,12 +243,18 @@ function linesReader(operation: ListOperation): Reader {
     hasLinks: false,
     contentTag: (list, now) => `${contentTag(list, collection, now)}.lines`,
     readQuery,
-    read: ({ request, query, list, now }) => {
+    read: (list, _origin, { request, context, query }) => {
       const plan = planList(operation, readQuery(query));
       const selection = selectRecords(list, plan, parent && pathParameter(request, parent));
       if (selection === undefined) return undefined;
-      const read = (isSent: () => boolean) => readLines(list, plan, selection, now, isSent);
-      return { is: 'lines', rows: totalOf(selection), images: [list], read };
+      const rows = totalOf(selection);
+      return {
+        is: 'lines',
+        rows,
+        headers: [RECORD_COUNT_HEADER, String(rows)],
+        images: [list],
+        read: (isSent) => readLines(list, plan, selection, context.now, isSent),
+      };
     },
   };
 }

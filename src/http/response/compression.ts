@@ -79,7 +79,7 @@ export class Compression {
   }
 
   /**
-   * Sends a complete response with status 200 and a content coding.
+   * Sends a complete response with status 200.
    *
    * @param headers without `ETag`
    * @param coding of `codingFor`
@@ -88,11 +88,15 @@ export class Compression {
   async send(
     response: Response,
     headers: HeaderList,
-    coding: ContentCoding,
-    tag: string,
+    coding: ContentCoding | undefined,
+    tag: string | undefined,
     body: Body,
   ): Promise<void> {
     const { req: request } = response;
+    if (coding === undefined) {
+      send(response, 200, [...headers, ...codingHeaders(coding, tag)], body);
+      return;
+    }
     const codedHeaders = [...headers, ...codingHeaders(coding, tag)];
     if (request.method === 'HEAD') {
       // The length is unknown without the work.
@@ -109,7 +113,7 @@ export class Compression {
     const coded = await CODECS[coding].compressInPool(joined(body)).catch(() => undefined);
     this.#inPool[share] -= length;
     if (request.socket.destroyed) return;
-    if (coded === undefined) send(response, 200, [...headers, 'ETag', tag], body);
+    if (coded === undefined) send(response, 200, [...headers, ...codingHeaders(undefined, tag)], body);
     else send(response, 200, codedHeaders, [coded]);
   }
 

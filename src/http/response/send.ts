@@ -97,11 +97,11 @@ export function writeHead(
   media = JSON_MEDIA,
 ): void {
   const { context } = response.locals;
-  const { version, corsHeaders, requestId, rateLimit, queryHeaders } = context;
-  const all = [...media.securityHeaders, ...headers, ...queryHeaders, REQUEST_ID_HEADER, requestId];
+  const { version, corsHeaders, requestId, limitHeaders, queryHeaders } = context;
+  const all = [...media.securityHeaders, ...headers, ...queryHeaders, ...limitHeaders];
+  all.push(REQUEST_ID_HEADER, requestId);
   if (corsHeaders !== undefined) all.push(...corsHeaders);
   if (version !== undefined) all.push(...version.headers);
-  if (rateLimit !== undefined) all.push(...rateLimit.headers);
   if (body !== undefined) {
     const length = lengthOf(body);
     all.push(...media.contentType, 'Content-Length', String(length));

@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import { Random } from '../../../scripts/sample/random.ts';
 import { OverloadCheck, type OverloadOptions } from '../../../src/http/checks/overload.ts';
 import { RequestMetrics, sumMetrics } from '../../../src/counts/request-metrics.ts';
-import { readableLog, type ReadableLog, SILENT } from '../../support/readable-log.ts';
 
 const TARGET_MS = 100;
 const CONFIG = { overloadDelayMs: TARGET_MS };
@@ -17,18 +16,14 @@ class SimulatedLoop {
   refusalMs = 0.1;
   connections = Infinity;
   readonly metrics = new RequestMetrics();
-  readonly logged: ReadableLog['lines'];
   readonly #check: OverloadCheck;
   readonly #eventLoop = { uvMetricsInfo: { loopCount: 0, events: 0, eventsWaiting: 0 }, idleTime: 0 };
 
   constructor(options: Partial<OverloadOptions> = {}) {
     const random = new Random(SEED);
-    const { log, lines } = readableLog();
-    this.logged = lines;
     this.#check = new OverloadCheck({
       config: CONFIG,
       metrics: this.metrics,
-      log,
       connections: () => this.connections,
       openStreams: () => 0,
       clock: () => this.now,
@@ -71,7 +66,6 @@ describe(`The overload check (seed ${SEED})`, () => {
 
   it('refuses nothing while the waiting requests take less than the target', () => {
     for (let i = 0; i < 50; i++) expect(loop.turn(0.9 * TARGET_MS)).to.have.property('refused', 0);
-    expect(loop.logged).to.deep.equal([]);
   });
 
   it('refuses the share at which the waiting requests take the target', () => {
@@ -153,15 +147,6 @@ describe(`The overload check (seed ${SEED})`, () => {
     expect(unlimited.turns(20, 5000)).to.have.property('refused', 0);
   });
 
-  it('logs one line a second for all refusals', () => {
-    let refusals = 0;
-    for (let i = 0; i < 10; i++) refusals += Math.round(loop.turn(5000).refused * 5000);
-    expect(loop.logged.length).to.be.within(3, loop.now / 1000 + 1);
-    const logged = loop.logged.reduce((sum, { requests }) => sum + Number(requests), 0);
-    expect(logged).to.be.within(0.5 * refusals, refusals);
-    for (const { msg } of loop.logged) expect(msg).to.equal('requests refused because of overload');
-  });
-
   describe('records the delay of the event loop', () => {
     const samples = (metrics: RequestMetrics) => {
       const { bounds, counts, sum } = sumMetrics([metrics]).delay;
@@ -175,7 +160,6 @@ describe(`The overload check (seed ${SEED})`, () => {
       new OverloadCheck({
         config: DISABLED,
         metrics,
-        log: SILENT,
         connections: () => 0,
         openStreams: () => 0,
       });

@@ -136,7 +136,7 @@ describe('A stream', () => {
 
   it('is not the slowest while it makes progress', async () => {
     const [read, stalled] = [new Source(Infinity), new Source(FAR)];
-    const port = await serve([read, stalled], { maxUnsentMb: 0.8 });
+    const port = await serve([read, stalled], { maxUnsentMb: 0.2 });
     open(port);
     await eventually(() => read.taken > 0);
     open(port).socket.pause();
@@ -147,7 +147,7 @@ describe('A stream', () => {
 
   it('counts from its first byte, so that any number of them is bounded', async () => {
     const sources = Array.from({ length: 40 }, () => new Source(FAR));
-    const port = await serve(sources, { maxUnsentMb: 2 });
+    const port = await serve(sources, { maxUnsentMb: 0.5 });
     sources.forEach(() => open(port).socket.pause());
     await eventually(() => sources.filter(({ isClosed }) => isClosed).length >= 36);
     expect(counts.inAll(UNSENT_KB)).to.be.within(1, 512);

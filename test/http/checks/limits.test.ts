@@ -1,17 +1,15 @@
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
-import { pino } from 'pino';
 import { newHitCounts } from '../../../src/counts/hit-counts.ts';
 import { newOpenCounts, OpenCounts, STREAMS } from '../../../src/counts/open-counts.ts';
-import { countStream, RateLimit } from '../../../src/http/checks/key-limits.ts';
+import { countStream, KeyLimit } from '../../../src/http/checks/limits.ts';
 import { Problem } from '../../../src/http/response/problem.ts';
 
 const DAY_MS = 86_400_000;
 
-describe('The rate limit', () => {
+describe('The limit of a key', () => {
   const realNow = Date.now;
-  const limitOfTwo = (clock?: () => number) =>
-    new RateLimit(2, newHitCounts(4), pino({ level: 'silent' }), clock);
+  const limitOfTwo = (clock?: () => number) => new KeyLimit(2, newHitCounts(4), clock);
 
   afterEach(() => {
     Date.now = realNow;
@@ -22,13 +20,13 @@ describe('The rate limit', () => {
     const limit = limitOfTwo(() => now);
     const countAt = (time: number) => {
       now = time;
-      const { isExceeded, seconds, headers } = limit.count(0) ?? {};
-      return [isExceeded, seconds, headers?.at(-1)];
+      const { refusal, headers } = limit.count(0);
+      return [refusal?.headers.at(-1), headers.at(-1)];
     };
-    expect(countAt(0)).to.deep.equal([false, 60, '"2-in-1min"; r=1; t=60']);
-    expect(countAt(58_999.5)).to.deep.equal([false, 2, '"2-in-1min"; r=0; t=2']);
-    expect(countAt(59_999.9)).to.deep.equal([true, 1, '"2-in-1min"; r=0; t=1']);
-    expect(countAt(60_000)).to.deep.equal([false, 60, '"2-in-1min"; r=1; t=60']);
+    expect(countAt(0)).to.deep.equal([undefined, '"2-in-1min"; r=1; t=60']);
+    expect(countAt(58_999.5)).to.deep.equal([undefined, '"2-in-1min"; r=0; t=2']);
+    expect(countAt(59_999.9)).to.deep.equal(['1', '"2-in-1min"; r=0; t=1']);
+    expect(countAt(60_000)).to.deep.equal([undefined, '"2-in-1min"; r=1; t=60']);
   });
 
   it('does not depend on the wall clock', () => {
@@ -37,9 +35,7 @@ describe('The rate limit', () => {
     limit.count(0);
     for (const moved of [-DAY_MS, DAY_MS]) {
       Date.now = () => realNow() + moved;
-      const state = limit.count(0);
-      expect(state?.isExceeded).to.equal(true);
-      expect(state?.seconds).to.be.within(50, 60);
+      expect(Number(limit.count(0).refusal?.headers.at(-1))).to.be.within(50, 60);
     }
   });
 });

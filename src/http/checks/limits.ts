@@ -1,0 +1,102 @@
+import type { EventEmitter } from 'node:events';
+import type { RequestHandler } from 'express';
+import { rateLimit } from 'express-rate-limit';
+import { monotonicNow } from '../../clock.ts';
+import { countHit, type HitCounts } from '../../counts/hit-counts.ts';
+import { type OpenCounts, STREAMS } from '../../counts/open-counts.ts';
+import { type HeaderList, type Problem, retryLater } from '../response/problem.ts';
+import { sendProblem } from '../response/send.ts';
+
+const WINDOW_SECONDS = 60;
+const WINDOW_MS = WINDOW_SECONDS * 1000;
+
+/**
+ * The limit of requests of each key. Its counts are shared by all workers.
+ *
+ * express-rate-limit awaits several promises for each request, so that throughput for one ticket would be 0.82 times
+ * (docs/performance.md).
+ */
+export class KeyLimit {
+  readonly #perMinute: number;
+  readonly #counts: HitCounts;
+  readonly #clock: () => number;
+  readonly #name: string;
+  readonly #policy: string;
+
+  /** @param perMinute requests in a minute; 0 for no limit */
+  constructor(perMinute: number, counts: HitCounts, clock = monotonicNow) {
+    this.#perMinute = perMinute;
+    this.#counts = counts;
+    this.#clock = clock;
+    this.#name = `"${perMinute}-in-1min"`;
+    this.#policy = `${this.#name}; q=${perMinute}; w=${WINDOW_SECONDS}`;
+  }
+
+  /**
+   * Counts a request of the key of a slot.
+   * @returns the headers of draft-ietf-httpapi-ratelimit-headers-08, and the refusal of a request over the limit, with
+   *   the seconds until the window has ended, whole and at least 1
+   */
+  count(slot: number): { readonly headers: HeaderList; readonly refusal?: Problem } {
+    if (this.#perMinute === 0) return { headers: [] };
+    const { count, millisecondsLeft } = countHit(this.#counts, slot, WINDOW_MS, this.#clock());
+    const seconds = Math.ceil(millisecondsLeft / 1000);
+    const limit = `${this.#name}; r=${Math.max(0, this.#perMinute - count)}; t=${seconds}`;
+    const headers = ['RateLimit-Policy', this.#policy, 'RateLimit', limit];
+    if (count <= this.#perMinute) return { headers };
+    const detail = `More than ${this.#perMinute} requests in a minute; try again in ${seconds} s.`;
+    return { headers, refusal: retryLater('rate-limit', detail, seconds) };
+  }
+}
+const MAX_STREAMS_PER_KEY = 2;
+const TOO_MANY_STREAMS = retryLater(
+  'streams',
+  `The key already has ${MAX_STREAMS_PER_KEY} open streams (application/x-ndjson); try again when one has ended.`,
+);
+
+/**
+ * Counts a response as an open stream of the key of a slot until it is closed.
+ * @throws Problem 429 beyond the limit
+ */
+export function countStream(counts: OpenCounts, response: EventEmitter, slot: number): void {
+  if (counts.change(slot, 1) > MAX_STREAMS_PER_KEY) {
+    counts.change(slot, -1);
+    throw TOO_MANY_STREAMS;
+  }
+  counts.change(STREAMS, 1);
+  response.on('close', () => {
+    counts.change(slot, -1);
+    counts.change(STREAMS, -1);
+  });
+}
+
+const SPENT = retryLater(
+  'refusals',
+  'Too many requests without a valid API key came from this address.',
+  WINDOW_SECONDS,
+);
+/** Prefix of the addresses that share a limit. */
+const IPV6_BITS = 64;
+
+/**
+ * Creates the handler that counts requests without a valid key of each address, in this thread, and refuses those beyond
+ * the limit. Behind a trusted proxy, the address is the forwarded one.
+ * @param perMinute 0 for no limit
+ */
+export function addressLimit(perMinute: number): RequestHandler {
+  return rateLimit({
+    windowMs: WINDOW_MS,
+    limit: perMinute,
+    skip: () => perMinute === 0,
+    ipv6Subnet: IPV6_BITS,
+    standardHeaders: false,
+    legacyHeaders: false,
+    // The checks would warn of each client that sends X-Forwarded-For itself.
+    validate: false,
+    handler: (_request, response) => {
+      // The log has one line for each request within the limit.
+      response.locals.context.isLogged = false;
+      sendProblem(response, SPENT);
+    },
+  });
+}
