@@ -143,6 +143,7 @@ export class TestApi {
       stores: () => stores.view,
       keys: () => made.keys,
       clock: () => clock.now,
+      resolveVersion: versionResolver(overrides.releases ?? RELEASES),
       ...overrides,
       config,
       addDocuments: (app, compression) => addDocumentation(app, dependencies, compression),
