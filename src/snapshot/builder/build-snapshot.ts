@@ -126,7 +126,7 @@ async function writeSnapshot(
   const total = ids.count('import') + (isBase ? earlier.count : 0);
   let written = 0;
   using writer = new SnapshotWriter(file, names, producedAt, earlier);
-  const comparison = earlier && new Comparison(staging, earlier, writer);
+  const comparison = earlier && new Comparison(staging, earlier);
   const records = byCollection(() => 0);
   for (const layout of COLLECTIONS) {
     const { name: list } = layout;
@@ -142,8 +142,7 @@ async function writeSnapshot(
     }
   }
   const ancestors = earlier?.lineage(options.producedAt.getTime() - keepChangesMs) ?? [];
-  comparison?.keepDeletions(ancestors);
-  const snapshotId = await writer.finish(ancestors);
+  const snapshotId = writer.finish(ancestors, comparison?.deletionsSince(ancestors));
   /** Undefined without an earlier snapshot: a new history begins. */
   const history = comparison && {
     /** Number of snapshots from which copies can be continued. */
@@ -176,6 +175,7 @@ function reviewRecords(file: string, options: BuildOptions, staging: Staging): W
 /** Puts the file in the place of the output, with the rejections next to it. */
 async function putIntoPlace(file: string, options: BuildOptions, { rejections }: Staging, former?: string) {
   const { output, signal, base = options.previous } = options;
+  await sync(file);
   chmodSync(file, FILE_MODE);
   const rejects = `${file}.rejects`;
   if (rejections.total > 0) {

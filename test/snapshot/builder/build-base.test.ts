@@ -61,7 +61,7 @@ function storedIn(file: string) {
 }
 
 /** Copies the tickets of the organization `north` into a snapshot that another program might write, with other runs. */
-async function recut(file: string, output: string, begins: (row: number) => boolean): Promise<void> {
+function recut(file: string, output: string, begins: (row: number) => boolean): void {
   using source = new EarlierSnapshot(file, later(1));
   const records = source
     .runs(TICKETS, ['north'])
@@ -69,7 +69,7 @@ async function recut(file: string, output: string, begins: (row: number) => bool
     .map((record, row) => ({ ...record, organization: 0, beginsRun: begins(row) }));
   const writer = new SnapshotWriter(output, source.names, PRODUCED_AT.toISOString());
   for (const written of writer.write(TICKETS, records)) expect(written).to.be.greaterThan(0);
-  await writer.finish([]);
+  writer.finish([]);
   new Database(output).exec('UPDATE snapshot SET canonical_runs = 0').close();
   restamp(output);
 }
@@ -211,7 +211,7 @@ describe('A build with a base', () => {
     ] as const) {
       it(`from a base that another writer cut ${where}`, async () => {
         const { file, image } = await built({ organizations, tickets });
-        await recut(file, `${file}.foreign`, begins);
+        recut(file, `${file}.foreign`, begins);
         expect(digestsIn(`${file}.foreign`)).to.not.deep.equal(digestsOf(image));
         const changed = await change({ tickets: [] }, { base: `${file}.foreign` });
         expect(digestsOf(changed.image)).to.deep.equal(digestsOf(image));

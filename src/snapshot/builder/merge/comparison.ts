@@ -4,9 +4,21 @@ import type { CollectionLayout } from '../../format/layout.ts';
 import type { SnapshotOrigin } from '../../../store/organization-image.ts';
 import type { StagedRecord } from '../staging/staging-file.ts';
 import { LINKED, type Staging } from '../staging/staging.ts';
-import { type EarlierRun, isBefore, placeOf, type Span } from '../staging/earlier-run.ts';
+import { type EarlierRun, isBefore, type MergedRecord, placeOf } from '../staging/earlier-run.ts';
 import type { EarlierSnapshot } from '../staging/earlier-snapshot.ts';
-import type { SnapshotWriter } from './snapshot-writer.ts';
+
+/** An earlier record that the new snapshot lacks. */
+export interface GoneRecord {
+  readonly collection: string;
+  /** Position of its organization in the order of the ids. */
+  readonly organization: number;
+  readonly id: string;
+  /** Time of the first snapshot without it, ISO 8601; undefined for the new one. */
+  readonly deletedAt: string | undefined;
+}
+
+/** A part of a collection: a record, a canonical run of which all records stay, or a record that is gone. */
+export type MergedPart = MergedRecord | EarlierRun | GoneRecord;
 
 /** Compares the records of an earlier snapshot, a base or the previous one, with the new records, by id. */
 export class Comparison {
@@ -18,15 +30,12 @@ export class Comparison {
   requested = 0;
   readonly #staging: Staging;
   readonly #earlier: EarlierSnapshot;
-  readonly #writer: SnapshotWriter;
   readonly #insertLinked: Database.Statement<[string, number, string, string, string]>;
   readonly #selectLinked: Database.Statement<[string, number, string, string], string>;
 
-  /** @param writer writes the deletions */
-  constructor(staging: Staging, earlier: EarlierSnapshot, writer: SnapshotWriter) {
+  constructor(staging: Staging, earlier: EarlierSnapshot) {
     this.#staging = staging;
     this.#earlier = earlier;
-    this.#writer = writer;
     const { database } = staging;
     database.exec(`
       CREATE TABLE earlier (
@@ -40,11 +49,8 @@ export class Comparison {
     this.#selectLinked.pluck();
   }
 
-  /** Yields the staged records of a collection, and those of a base that stay. Notes which earlier ones are gone. */
-  compare(
-    layout: CollectionLayout,
-    staged: Generator<StagedRecord, undefined>,
-  ): Iterable<StagedRecord | Span> {
+  /** Yields the staged records of a collection, those of a base that stay, and the earlier ones that are gone. */
+  compare(layout: CollectionLayout, staged: Generator<StagedRecord, undefined>): Iterable<MergedPart> {
     return LINKED.includes(layout) ? this.#compareLinked(layout, staged) : this.#merge(layout, staged);
   }
 
@@ -52,10 +58,7 @@ export class Comparison {
    * Merges staged records with the earlier ones that stay. Both are by organization and in list order, so a staged
    * record that did not change meets its earlier self, whose time it keeps.
    */
-  *#merge(
-    layout: CollectionLayout,
-    staged: Generator<StagedRecord, undefined>,
-  ): Generator<StagedRecord | Span> {
+  *#merge(layout: CollectionLayout, staged: Generator<StagedRecord, undefined>): Generator<MergedPart> {
     try {
       let next = staged.next().value;
       for (const run of this.#earlier.runs(layout, this.#staging.organizationIds)) {
@@ -63,16 +66,16 @@ export class Comparison {
         while (next !== undefined) {
           const met = meet(run, next, row, this.#earlier.isBase);
           if (met === undefined) break;
-          yield* this.#staying(run, row, met.row);
-          yield met.isSame === true ? { ...next, changedAt: run.changedAt(met.row) } : next;
+          yield* this.#rest(run, row, met.row);
+          yield met.earlier === 'equal' ? { ...next, changedAt: run.changedAt(met.row) } : next;
           row = met.row;
-          if (met.isSame !== undefined) {
+          if (met.earlier !== 'none') {
             this.replaced++;
             row++;
           }
           next = staged.next().value;
         }
-        yield* this.#staying(run, row, run.count);
+        yield* this.#rest(run, row, run.count);
       }
       for (; next !== undefined; next = staged.next().value) yield next;
     } finally {
@@ -81,42 +84,44 @@ export class Comparison {
     }
   }
 
-  /** Yields the records of a part of a run that stay. */
-  *#staying(run: EarlierRun, from: number, to: number): Generator<Span> {
-    let first = from;
+  /** Yields the records of a part of a run that stay or are gone. */
+  *#rest(run: EarlierRun, from: number, to: number): Generator<MergedPart> {
+    const staying: number[] = [];
     for (let row = from; row < to; row++) {
-      const stays = this.#stays(run, row);
-      if (stays && (row === first || !run.beginsRun(row))) continue;
-      if (first < row) yield { run, from: first, to: row };
-      first = stays ? row : row + 1;
+      const origin = this.#originOf(run, row);
+      if (origin === 'base') staying.push(row);
+      else if (origin === 'deletion') yield this.#gone(run, row);
     }
-    if (first < to) yield { run, from: first, to };
+    if (run.isCanonical && staying.length === run.count) yield run;
+    else for (const row of staying) yield run.recordAt(row);
   }
 
-  /** Looks up a record. Counts it unless it stays, and notes its deletion when it is gone. */
-  #stays(run: EarlierRun, row: number): boolean {
-    const { organization, ids } = run;
+  /** Looks up a record: whether it stays, is replaced, or is gone. Counts it unless it stays. */
+  #originOf(run: EarlierRun, row: number): 'base' | 'import' | 'deletion' {
     const { layout } = run.run;
-    const named = this.#staging.ids.find(layout.name, organization, ids, row);
+    const named = this.#staging.ids.find(layout.name, run.organization, run.ids, row);
     // The ids of linked records that stay are staged.
     const isMerged = this.#earlier.isBase && !LINKED.includes(layout);
-    const origin = named ?? (isMerged ? 'base' : 'deletion');
-    if (origin === 'base') return true;
-    if (origin === 'import') this.replaced++;
+    if (named === 'base' || (named === undefined && isMerged)) return 'base';
+    if (named === 'import') this.replaced++;
     else {
       this.deleted++;
       if (named === 'deletion') this.requested++;
-      this.#writer.addDeletion(organization, layout.name, run.idAt(row));
     }
-    return false;
+    return named === 'import' ? 'import' : 'deletion';
+  }
+
+  #gone(run: EarlierRun, row: number): GoneRecord {
+    const { organization } = run;
+    return { collection: run.run.layout.name, organization, id: run.idAt(row), deletedAt: undefined };
   }
 
   /** Adds the time of its last change to each record of a linked collection that equals the earlier one. */
-  *#compareLinked(layout: CollectionLayout, staged: Iterable<StagedRecord>): Generator<StagedRecord> {
+  *#compareLinked(layout: CollectionLayout, staged: Iterable<StagedRecord>): Generator<MergedPart> {
     const { name } = layout;
     for (const run of this.#earlier.runs(layout, this.#staging.organizationIds)) {
       for (let row = 0; row < run.count; row++) {
-        this.#stays(run, row);
+        if (this.#originOf(run, row) === 'deletion') yield this.#gone(run, row);
         const content = linkedContent({ json: run.jsonAt(row), values: run.valuesAt(row) });
         this.#insertLinked.run(name, run.organization, run.idAt(row), content, run.changedAt(row));
       }
@@ -128,15 +133,15 @@ export class Comparison {
     }
   }
 
-  /** Keeps the deletions since the earliest ancestor, except those of records that the import has. */
-  keepDeletions(ancestors: readonly SnapshotOrigin[]): void {
+  /** Yields the earlier deletions since the first ancestor, except those of records that the import has. */
+  *deletionsSince(ancestors: readonly SnapshotOrigin[]): Generator<GoneRecord> {
     const after = parseTimestamp(ancestors.at(0)?.producedAt ?? '');
     const { ids, organizationIds } = this.#staging;
     for (const [organization, organizationId] of organizationIds.entries()) {
       for (const { collection, id, deletedAt, instant } of this.#earlier.deletions(organizationId)) {
         if (after === undefined || instant <= after) continue;
         if (ids.get(collection, organization, id) === 'import') continue;
-        this.#writer.addDeletion(organization, collection, id, deletedAt);
+        yield { collection, organization, id, deletedAt };
       }
     }
   }
@@ -147,25 +152,30 @@ function linkedContent({ json, values }: Pick<StagedRecord, 'json' | 'values'>):
   return json + values.join();
 }
 
-/**
- * Returns the row of a run, from a row on, before which a record belongs; undefined when it follows the run. `isSame` is
- * whether the record of that row equals it; undefined if that has another id.
- */
+interface Meeting {
+  readonly row: number;
+  /** The earlier record of the same id, if it is in this row. */
+  readonly earlier: 'equal' | 'different' | 'none';
+}
+
+/** Returns the row of a run, from a row on, before which a record belongs; undefined when it follows the run. */
 function meet(
   run: EarlierRun,
   { json, organization }: StagedRecord,
   from: number,
   isMerged: boolean,
-): { readonly row: number; readonly isSame?: boolean } | undefined {
-  if (organization !== run.organization) return organization < run.organization ? { row: from } : undefined;
+): Meeting | undefined {
+  if (organization !== run.organization)
+    return organization < run.organization ? { row: from, earlier: 'none' } : undefined;
   const { layout } = run.run;
   if (from < run.count) {
     // Mostly, the records of both are the same, and none has to be parsed.
-    if (run.jsonAt(from) === json) return { row: from, isSame: true };
-    if (!isMerged && run.hasIdOf(from, json)) return { row: from, isSame: false };
+    if (run.jsonAt(from) === json) return { row: from, earlier: 'equal' };
+    if (!isMerged && run.hasIdOf(from, json)) return { row: from, earlier: 'different' };
   }
   const place = placeOf(layout, json);
   if (isBefore(layout, run.placeAt(run.count - 1), place)) return undefined;
   const row = run.rowOf(place, from);
-  return row < run.count && run.idAt(row) === place.id ? { row, isSame: run.jsonAt(row) === json } : { row };
+  if (row === run.count || run.idAt(row) !== place.id) return { row, earlier: 'none' };
+  return { row, earlier: run.jsonAt(row) === json ? 'equal' : 'different' };
 }

@@ -21,11 +21,10 @@ import {
   SCHEMA,
 } from '../../format/schema.ts';
 import { historyDigest } from '../../format/deletions.ts';
-import { sync } from '../../format/snapshot-file.ts';
-import { newDatabase, type StagedRecord } from '../staging/staging-file.ts';
-import type { Run } from '../../load/run-reader.ts';
-import type { EarlierRun, Span } from '../staging/earlier-run.ts';
+import { newDatabase } from '../staging/staging-file.ts';
+import { EarlierRun, type MergedRecord } from '../staging/earlier-run.ts';
 import type { EarlierSnapshot } from '../staging/earlier-snapshot.ts';
+import type { GoneRecord, MergedPart } from './comparison.ts';
 
 interface WrittenOrganization extends Pick<ManifestOrganization, 'organizationId' | 'name' | 'since'> {
   readonly runs: Record<CollectionName, RunEntry[]>;
@@ -39,7 +38,6 @@ export class SnapshotWriter implements Disposable {
   deletions = 0;
   readonly #producedAt: string;
   readonly #insertDeletion: Database.Statement<[string, string, string, string]>;
-  readonly #path: string;
   readonly #database: Database.Database;
   readonly #organizations: readonly WrittenOrganization[];
   /** Space for the records of the current run. Strings would live long enough to reach V8's old generation. */
@@ -56,7 +54,6 @@ export class SnapshotWriter implements Disposable {
     producedAt: string,
     earlier?: EarlierSnapshot,
   ) {
-    this.#path = path;
     this.#producedAt = producedAt;
     this.#database = newDatabase(path);
     this.#database.exec(SCHEMA);
@@ -69,33 +66,33 @@ export class SnapshotWriter implements Disposable {
   }
 
   /**
-   * Cuts a list into runs, and writes them. Yields the number of records after each run.
-   * @param records by organization and in list order
+   * Cuts a list into runs, and writes them and the deletions. Yields the number of records after each run.
+   * @param parts by organization and in list order
    */
-  *write(layout: CollectionLayout, records: Iterable<StagedRecord | Span>): Generator<number> {
+  *write(layout: CollectionLayout, parts: Iterable<MergedPart>): Generator<number> {
     const columns = [CHANGED_COLUMN, ...contentColumns(layout)].map(() => 'CAST(? AS TEXT)');
     const insert = this.#database.prepare(`INSERT INTO ${layout.table} VALUES (?, ?, ${columns.join(', ')})`);
     let run: GrowingRun | undefined;
-    for (const next of records) {
-      if (!('run' in next) && next.changedAt === undefined) this.changed++;
-      let rest = run === undefined ? next : run.add(next);
-      while (rest !== undefined) {
+    for (const part of parts) {
+      if ('deletedAt' in part) {
+        this.#writeDeletion(part);
+        continue;
+      }
+      if ('changedAt' in part && part.changedAt === undefined) this.changed++;
+      // The records of a run are taken one by one only if they continue the run before them.
+      const isContinued = part instanceof EarlierRun && run?.precedes(part) === true;
+      for (const next of isContinued ? part.records() : [part]) {
+        if (run?.add(next) === true) continue;
         if (run !== undefined) yield this.#writeRun(insert, layout, run);
-        run = new GrowingRun(layout, organizationOf(rest), this.#records, this.#producedAt);
-        rest = run.add(rest);
+        run = new GrowingRun(layout, next, this.#records, this.#producedAt);
       }
     }
     if (run !== undefined) yield this.#writeRun(insert, layout, run);
   }
 
-  /**
-   * @param organization position of its id
-   * @param deletedAt time of the first snapshot without the record, ISO 8601; that of this one by default
-   */
-  addDeletion(organization: number, collection: string, id: string, deletedAt = this.#producedAt): void {
+  #writeDeletion({ collection, organization, id, deletedAt = this.#producedAt }: GoneRecord): void {
     const { organizationId } = this.#organizations[organization];
-    const { changes } = this.#insertDeletion.run(organizationId, collection, id, deletedAt);
-    this.deletions += changes;
+    this.deletions += this.#insertDeletion.run(organizationId, collection, id, deletedAt).changes;
   }
 
   #writeRun(insert: Database.Statement, { name }: CollectionLayout, run: GrowingRun): number {
@@ -109,10 +106,12 @@ export class SnapshotWriter implements Disposable {
   }
 
   /**
-   * Completes, closes and flushes the file. Returns the snapshot id.
+   * Completes and closes the file. Returns the snapshot id.
    * @param ancestors earliest first
+   * @param deletions those since the first ancestor, of which new ones may be written already
    */
-  async finish(ancestors: readonly SnapshotOrigin[]): Promise<string> {
+  finish(ancestors: readonly SnapshotOrigin[], deletions: Iterable<GoneRecord> = []): string {
+    for (const deletion of deletions) this.#writeDeletion(deletion);
     const [snapshotId, producedAt] = [randomUUID(), this.#producedAt];
     const insertAncestor = this.#database.prepare('INSERT INTO ancestors VALUES (?, ?)');
     const insertOrganization = this.#database.prepare('INSERT INTO organizations VALUES (?, ?, ?, ?, ?)');
@@ -129,20 +128,12 @@ export class SnapshotWriter implements Disposable {
       }
       return { ...organization, contentDigest: content, historyDigest: history };
     });
-    const manifest = {
-      snapshotId,
-      producedAt,
-      hasCanonicalRuns: true,
-      permits: [],
-      ancestors,
-      organizations,
-    };
+    const declared = { hasCanonicalRuns: true, permits: [], ancestors, organizations };
     this.#database
       .prepare('INSERT INTO snapshot VALUES (?, ?, 1, 0, 0, ?)')
-      .run(snapshotId, producedAt, manifestDigest(manifest));
+      .run(snapshotId, producedAt, manifestDigest({ snapshotId, producedAt, ...declared }));
     this.#database.exec('COMMIT');
     this.#database.close();
-    await sync(this.#path);
     return snapshotId;
   }
 
@@ -164,7 +155,7 @@ interface GrowingColumn {
 /** Collects consecutive records of one organization for a run. */
 class GrowingRun {
   readonly organization: number;
-  /** The run of the builder in an earlier snapshot that has exactly the records so far. */
+  /** The run of an earlier snapshot that has exactly the records so far. */
   copied: EarlierRun | undefined;
   readonly #list: CollectionName;
   readonly #records: Buffer;
@@ -176,88 +167,78 @@ class GrowingRun {
   readonly #producedAt: string;
 
   /**
+   * @param first the first record, or a run with it
    * @param records space of `MAX_RUN_BYTES`, which each run overwrites
    * @param producedAt time of the records that changed
    */
-  constructor(layout: CollectionLayout, organization: number, records: Buffer, producedAt: string) {
+  constructor(
+    layout: CollectionLayout,
+    first: MergedRecord | EarlierRun,
+    records: Buffer,
+    producedAt: string,
+  ) {
     this.#list = layout.name;
     this.#records = records;
     this.#producedAt = producedAt;
-    this.organization = organization;
+    this.organization = first.organization;
     this.#columns = [CHANGES, ...layout.columns].map(({ holds }) => {
       return { elements: [], positions: holds === 'text' ? new Map<string, number>() : undefined, bytes: 1 };
     });
+    if (first instanceof EarlierRun) this.copied = first;
+    else this.#append(first);
   }
 
   get count(): number {
     return this.copied?.count ?? this.#lengths.length;
   }
 
-  /** Adds records. Returns those that belong to the next run; undefined when there is none. */
-  add(records: StagedRecord | Span): StagedRecord | Span | undefined {
-    const isSpan = 'run' in records;
-    const { count, copied } = this;
-    if (count > 0) {
-      const beginsRun = isSpan ? records.run.beginsRun(records.from) : records.beginsRun;
-      const size = isSpan ? records.run.sizeAt(records.from) : Buffer.byteLength(records.json);
-      if (beginsRun || organizationOf(records) !== this.organization || !this.#hasRoom(size)) return records;
-    } else if (isSpan && records.run.isCanonical && records.to - records.from === records.run.count) {
-      this.copied = records.run;
-      return undefined;
-    }
-    this.copied = undefined;
-    if (copied !== undefined) this.#addSpan({ run: copied, from: 0, to: copied.count });
-    return isSpan ? this.#addSpan(records) : this.#addRecord(records);
-  }
-
-  #addRecord(record: StagedRecord): StagedRecord | undefined {
-    const { json, values, changedAt = this.#producedAt } = record;
-    const start = this.#append(Buffer.byteLength(json), [JSON.stringify(changedAt), ...values]);
-    if (start === undefined) return record;
-    this.#records.write(json, start);
-    return undefined;
-  }
-
-  #addSpan({ run, from, to }: Span): Span | undefined {
-    for (let row = from; row < to; row++) {
-      const start = this.#append(run.sizeAt(row), [JSON.stringify(run.changedAt(row)), ...run.valuesAt(row)]);
-      if (start === undefined) return { run, from: row, to };
-      run.copy(row, this.#records, start);
-    }
-    return undefined;
-  }
-
-  #hasRoom(size: number): boolean {
+  /** Returns whether a record, or the first one of a run, belongs to this run, unless its columns are too large. */
+  precedes(next: MergedRecord | EarlierRun): boolean {
+    const isRun = next instanceof EarlierRun;
+    const beginsRun = isRun ? next.beginsRun(0) : next.beginsRun;
+    if (beginsRun || next.organization !== this.organization || this.count === MAX_RUN_RECORDS) return false;
     const bytes = this.copied?.run.entry.recordBytes ?? this.#recordBytes;
-    return this.count < MAX_RUN_RECORDS && bytes + 1 + size <= MAX_RUN_BYTES;
+    return bytes + 1 + Buffer.byteLength(isRun ? next.bytesAt(0) : next.json) <= MAX_RUN_BYTES;
   }
 
-  /** Adds a record without its bytes. Returns their offset; undefined when the record does not fit. */
-  #append(size: number, values: readonly string[]): number | undefined {
+  /** Adds a record. Returns false when it belongs to the next run, as each whole run does. */
+  add(next: MergedRecord | EarlierRun): boolean {
+    if (next instanceof EarlierRun || !this.precedes(next)) return false;
+    const { copied } = this;
+    this.copied = undefined;
+    for (const one of copied?.records() ?? []) this.#append(one);
+    return this.#append(next);
+  }
+
+  /** Returns false when the columns of the record do not fit. */
+  #append({ json, values, changedAt = this.#producedAt }: MergedRecord): boolean {
     const { count } = this;
-    const columnBytes = values.map((value, i) => this.#columns[i].bytes + 1 + Buffer.byteLength(value));
-    const hasRoom = this.#hasRoom(size) && columnBytes.every((bytes) => bytes <= MAX_RUN_BYTES);
-    if (count > 0 && !hasRoom) return undefined;
-    for (let i = 0; i < values.length; i++) {
-      const column = this.#columns[i];
+    const elements = [JSON.stringify(changedAt), ...values];
+    const columnBytes = elements.map((element, i) => this.#columns[i].bytes + 1 + Buffer.byteLength(element));
+    if (count > 0 && columnBytes.some((bytes) => bytes > MAX_RUN_BYTES)) return false;
+    for (let i = 0; i < elements.length; i++) {
+      const [column, element] = [this.#columns[i], elements[i]];
       // The element of a repeated text is the position of its first occurrence.
-      const position = column.positions?.get(values[i]);
-      if (position === undefined) column.positions?.set(values[i], count);
-      column.elements.push(position ?? values[i]);
+      const position = column.positions?.get(element);
+      if (position === undefined) column.positions?.set(element, count);
+      column.elements.push(position ?? element);
       column.bytes = columnBytes[i];
     }
-    const start = count === 0 ? 0 : this.#recordBytes + 1;
-    if (count > 0) this.#records[start - 1] = COMMA;
-    this.#recordBytes = start + size;
+    if (count > 0) this.#records[this.#recordBytes++] = COMMA;
+    const size =
+      typeof json === 'string'
+        ? this.#records.write(json, this.#recordBytes)
+        : json.copy(this.#records, this.#recordBytes);
+    this.#recordBytes += size;
     this.#lengths.push(size);
-    return start;
+    return true;
   }
 
   /**
-   * Returns the run as it is stored: its entry in the manifest, without the place, and its columns in schema order.
+   * Returns the run as it is stored: its entry in the manifest, and its columns in schema order.
    * The digest covers the bytes in memory, so that verification detects a failed write.
    */
-  stored(): Pick<Run, 'content' | 'changedAt'> & { readonly entry: Omit<RunEntry, 'firstRow'> } {
+  stored() {
     if (this.copied !== undefined) return this.copied.run;
     const lists = [this.#lengths, ...this.#columns.map(({ elements }) => elements)];
     const [lengths, changedAt, ...columns] = lists.map((elements) => Buffer.from(`[${elements.join(',')}]`));
@@ -266,8 +247,4 @@ class GrowingRun {
     const digest = runDigest(this.#list, this.count, content);
     return { entry: { ...counts, digest, changesDigest: changesDigest(changedAt) }, changedAt, content };
   }
-}
-
-function organizationOf(records: StagedRecord | Span): number {
-  return 'run' in records ? records.run.organization : records.organization;
 }

@@ -7,6 +7,7 @@ import type { CollectionLayout, ColumnLayout } from '../../format/layout.ts';
 import { beginsRun } from '../../format/schema.ts';
 import { divideRecords } from '../../load/collection-loader.ts';
 import type { Run } from '../../load/run-reader.ts';
+import type { StagedRecord } from './staging-file.ts';
 
 export type Place = ReturnType<typeof placeOf>;
 
@@ -21,6 +22,13 @@ export function placeOf({ resource, orderedBy }: CollectionLayout, json: string)
 export function isBefore({ orderedBy }: CollectionLayout, a: Place, b: Place): boolean {
   if (a.instant === b.instant) return a.id < b.id;
   return orderedBy.descending ? a.instant > b.instant : a.instant < b.instant;
+}
+
+/** A record as the snapshot writer receives it. */
+export interface MergedRecord extends Omit<StagedRecord, 'json'> {
+  readonly json: string | Buffer;
+  /** Time of the earlier snapshot in which the record became as it is, ISO 8601; undefined if it is new or differs. */
+  readonly changedAt?: string | undefined;
 }
 
 /** A run of an earlier snapshot. Its records and columns are decoded only where they are needed. */
@@ -99,16 +107,22 @@ export class EarlierRun {
     return low;
   }
 
-  sizeAt(row: number): number {
-    return this.#offsets[row + 1] - this.#offsets[row] - 1;
-  }
-
   jsonAt(row: number): string {
     return this.run.records.toString('utf8', this.#offsets[row], this.#offsets[row + 1] - 1);
   }
 
-  copy(row: number, target: Buffer, at: number): void {
-    this.run.records.copy(target, at, this.#offsets[row], this.#offsets[row + 1] - 1);
+  *records(): Generator<MergedRecord> {
+    for (let row = 0; row < this.count; row++) yield this.recordAt(row);
+  }
+
+  recordAt(row: number): MergedRecord {
+    const { organization } = this;
+    const [beginsRun, values, json] = [this.beginsRun(row), this.valuesAt(row), this.bytesAt(row)];
+    return { organization, beginsRun, values, json, changedAt: this.changedAt(row) };
+  }
+
+  bytesAt(row: number): Buffer {
+    return this.run.records.subarray(this.#offsets[row], this.#offsets[row + 1] - 1);
   }
 
   /** Returns the column values of a record as JSON, in the order of the layout. */
@@ -116,13 +130,6 @@ export class EarlierRun {
     this.#columns ??= this.run.layout.columns.map((column) => elementsOf(this.run, column));
     return this.#columns.map((elements) => elements[row]);
   }
-}
-
-/** Consecutive records of an earlier run that stay. None but the first begins a run. */
-export interface Span {
-  readonly run: EarlierRun;
-  readonly from: number;
-  readonly to: number;
 }
 
 /** Returns the JSON text of each record's value in an index column. */

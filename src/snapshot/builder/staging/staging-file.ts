@@ -9,11 +9,7 @@ import type { ReadRecord } from '../import/record-reader.ts';
 /** Whether a staged record is a line of the import or a record of the base. */
 export type Origin = 'import' | 'base';
 
-/** A record as the snapshot writer receives it. */
-export interface StagedRecord extends Pick<ReadRecord, 'organization' | 'beginsRun' | 'values' | 'json'> {
-  /** Time of the earlier snapshot in which the record became as it is, ISO 8601; undefined if it is new or differs. */
-  readonly changedAt?: string | undefined;
-}
+export type StagedRecord = Pick<ReadRecord, 'organization' | 'beginsRun' | 'values' | 'json'>;
 
 /** Creates a database that no other process reads, and that need not survive a crash, with large pages. */
 export function newDatabase(path: string): Database.Database {
