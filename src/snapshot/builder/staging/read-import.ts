@@ -74,7 +74,7 @@ export async function readImport(
     (sum, count) => sum + count,
     names.size + deletions + rejections.total,
   );
-  rejectContradictions(staging, input, lines, base);
+  rejectContradictions({ staging, folder: input, base, lines });
   if (base !== undefined) staging.ids.buildFilter();
   if (input.misnamed.length > 0 || lacksOrganizations || (rejections.total > 0 && !skipInvalid))
     throw new ImportRejected(rejections, input.misnamed, lacksOrganizations);

@@ -5,8 +5,11 @@ import { idOf, type Origin, sortKey } from './staging-file.ts';
 /** Bits of the filter: 8 MB. With 1,000,000 ids, one in 67 others passes it. */
 const FILTER_BITS = 26;
 
-/** What a build has for an id: a line, a deletion, from this organization or from any, or a record of the base that stays. */
-type Named = Origin | 'deletion' | 'deletion anywhere';
+/**
+ * What a build has for an id: a line, also a bad one, a deletion, from this organization or from any, or a record of the
+ * base that stays.
+ */
+type Named = Origin | 'bad' | 'deletion' | 'deletion anywhere';
 
 /** In place of the organization of a deletion that names none. It sorts before all others. */
 const ANYWHERE = -1;
@@ -57,11 +60,11 @@ export class StagedIds {
   /**
    * Adds the lines of a collection. Of several with one id, the first counts, a bad one after all others.
    * Returns the number of distinct ids.
-   * @param lines SQL that selects `organization`, `id`, `origin`, `line` and `instant`; the origin of bad lines is `bad`
+   * @param lines view with `organization`, `id`, `origin`, `line` and `instant`
    */
   addLines(collection: string, lines: string): number {
     const insert = this.#database.prepare<[string]>(`
-      INSERT INTO ids SELECT ?, organization, id, origin, line, instant FROM (${lines}) WHERE TRUE
+      INSERT INTO ids SELECT ?, organization, id, origin, line, instant FROM ${lines} WHERE TRUE
       ORDER BY organization, id, origin = 'bad', line
       ON CONFLICT DO UPDATE SET origin = excluded.origin, line = excluded.line, instant = excluded.instant
       WHERE origin = 'deletion' AND excluded.origin <> 'bad'`);

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
-import { type CollectionLayout, EVENTS, SESSIONS, TICKETS } from '../../format/layout.ts';
+import { type CollectionLayout, COLLECTIONS, EVENTS, SESSIONS } from '../../format/layout.ts';
 import { warningsOf } from './mentions.ts';
 import type { Warning } from '../import/rules.ts';
 import { Rejections } from './rejections.ts';
@@ -37,6 +37,7 @@ export class Staging implements Disposable {
     this.tables = new StagingTables(this.database);
   }
 
+  /** Attaches the files of the threads. Creates views of each table over all files, such as `all_tickets`. */
   attach(files: readonly string[], organizationIds: readonly string[]): void {
     this.organizationIds = organizationIds;
     for (const [i, file] of files.entries()) {
@@ -47,6 +48,8 @@ export class Staging implements Disposable {
       this.database.pragma(`${name}.cache_size = -${CACHE_KILOBYTES}`);
       this.files.push(name);
     }
+    for (const table of COLLECTIONS.flatMap(({ name }) => [name, `bad_${name}`]))
+      this.database.exec(`CREATE TEMP VIEW all_${table} AS ${selectAll(this.files, table, '*')}`);
     this.database.function('organization_id', (position: number) => organizationIds[position]);
     this.database.exec('BEGIN');
   }
@@ -61,7 +64,7 @@ export class Staging implements Disposable {
 
   /** Derives the warnings about the records of the import, which must be all records. */
   warnings(): Warning[] {
-    const qrCodes = selectAll(this.files, TICKETS.name, 'organization, qr_code AS value, line AS place, id');
+    const qrCodes = 'SELECT organization, qr_code AS value, line AS place, id FROM all_tickets';
     return warningsOf(this.database, this.files.slice(1), this.organizationIds, qrCodes);
   }
 
@@ -72,17 +75,16 @@ export class Staging implements Disposable {
   #selectInOrder(layout: CollectionLayout): string {
     const { orderedBy, columns } = layout;
     const names = columns.map(({ column }) => column).join(', ');
-    const all = selectAll(this.files, layout.name, `organization, begins_run, record, instant, id, ${names}`);
     if (layout === SESSIONS) {
       return `
         SELECT session.organization, begins_run, record, ${names}
-        FROM (${all}) AS session CROSS JOIN ids AS event
+        FROM all_sessions AS session CROSS JOIN ids AS event
           ON event.collection = 'events' AND event.organization = session.organization AND event.id = ${eventOf(layout)}
         ORDER BY session.organization, event.instant DESC, event.id, session.instant, session.id`;
     }
     return `
       SELECT organization, begins_run, ${layout === EVENTS ? EVENT_WITH_SUMMARY : 'record'}, ${names}
-      FROM (${all}) AS listed
+      FROM all_${layout.name} AS listed
       ORDER BY organization, instant ${orderedBy.descending ? 'DESC' : 'ASC'}, id`;
   }
 }

@@ -1,23 +1,26 @@
 import { IANAZone } from 'luxon';
-import { EVENTS, SESSIONS } from '../../format/layout.ts';
+import { SESSIONS } from '../../format/layout.ts';
 import type { ImportFolder } from '../import/import-files.ts';
 import type { Warning } from '../import/rules.ts';
-import { eventOf, selectAll } from './staging-file.ts';
+import { eventOf } from './staging-file.ts';
 import type { Staging } from './staging.ts';
 
 /**
  * Warns of imported sessions whose start is in UTC, and the zone of their event is not: readers see the time as written.
  * An organization is no case if a start of it has another offset.
  */
-export function warningsOfUtc({ database, files }: Staging, folder: ImportFolder): Warning[] {
-  const starts = `organization, ${eventOf(SESSIONS)} AS event, line, record ->> 'startAt' AS start`;
-  const zones = "organization, id AS event, record ->> 'eventTimezone' AS zone";
+export function warningsOfUtc({ database }: Staging, folder: ImportFolder): Warning[] {
   const inUtc = database.prepare<
     [],
     { readonly line: number; readonly start: string; readonly zone: string }
   >(
-    `WITH session AS MATERIALIZED (${selectAll(files.slice(1), SESSIONS.name, starts)})
-     SELECT line, start, zone FROM session JOIN (${selectAll(files, EVENTS.name, zones)}) USING (organization, event)
+    `WITH session AS MATERIALIZED (
+       SELECT organization, ${eventOf(SESSIONS)} AS event, line, record ->> 'startAt' AS start
+       FROM all_sessions WHERE origin = 'import'
+     )
+     SELECT line, start, zone FROM session
+     JOIN (SELECT organization, id AS event, record ->> 'eventTimezone' AS zone FROM all_events)
+       USING (organization, event)
      WHERE organization NOT IN (SELECT organization FROM session WHERE start NOT LIKE '%_00:00')
      ORDER BY line`,
   );
