@@ -1,7 +1,7 @@
 import type { CollectionName } from '../contract/operations.ts';
 import { findRow } from '../store/index/id-index.ts';
 import type { Row, Uint32s } from '../store/memory/shared-arrays.ts';
-import { nextSessionFields, nextSessionsOf } from '../store/next-sessions.ts';
+import { nextSession, nextSessionFields, startedSessions } from '../store/next-sessions.ts';
 import type { ListImage } from '../store/organization-image.ts';
 import { recordAt, recordSpan, recordsAt } from '../store/records.ts';
 import { cutOffer } from './offer-view.ts';
@@ -89,7 +89,7 @@ export function readRecord(
  * It consists of the digest of their list and, for events, the number of started sessions.
  */
 export function contentTag({ digest, schedule }: ListImage, collection: CollectionName, now: number): string {
-  return collection === 'events' ? `${digest}.${nextSessionsOf(schedule).epoch(now)}` : digest;
+  return collection === 'events' ? `${digest}.${startedSessions(schedule, now)}` : digest;
 }
 
 /** Returns whether the records of a plan are served as they are stored. Others are made of segments. */
@@ -108,7 +108,7 @@ export function recordSegments(
   if (view !== undefined) return [cutOffer(record, view)];
   if (collection !== 'events') return [record];
   // An event is stored without the fields of the next session, which depend on the time.
-  const next = nextSessionsOf(schedule).of(row, now);
+  const next = nextSession(schedule, row, now);
   const nextFields = next < 0 ? NO_NEXT_SESSION : recordAt(schedule.nextFields, next);
   return [record.subarray(0, -1), nextFields];
 }

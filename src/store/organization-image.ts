@@ -31,14 +31,14 @@ export interface CollectionImage {
  *     firstOfEvent   firstOfEvent[e] … firstOfEvent[e + 1] are the sessions of event row e
  *     eventOf        by session: row of its event
  *     starts         by session: start, microseconds since the epoch
- *     startOrder     rows of the sessions of all events, by start
+ *     startAt        the starts of all events, each with the row of its event; also an index of the events
  *     nextFields     by session: last fields of its event's record while it is the next session
  */
 export interface ScheduleImage {
   readonly firstOfEvent: Uint32s;
   readonly eventOf: Uint32s;
   readonly starts: Int64s;
-  readonly startOrder: Uint32s;
+  readonly startAt: InstantImage;
   readonly nextFields: RecordsImage;
 }
 
@@ -46,7 +46,7 @@ export const NO_SCHEDULE: ScheduleImage = {
   firstOfEvent: sharedUint32s(1),
   eventOf: sharedUint32s(0),
   starts: sharedInt64s(0),
-  startOrder: sharedUint32s(0),
+  startAt: { sorted: sharedInt64s(0), rows: sharedUint32s(0) },
   nextFields: recordsImage([], String),
 };
 

@@ -119,8 +119,7 @@ function readOrganization(
   const events = loadCollection(stored(EVENTS), STORED_EVENT);
   const { schedule, ...sessions } = loadSessions(stored(SESSIONS), events.image);
   const offers = loadCollection(stored(OFFERS), STORED_OFFER);
-  const startAt = instantImage(schedule.starts, schedule.eventOf, schedule.startOrder);
-  const scheduled = { ...events, image: { ...events.image, instants: { startAt } } };
+  const scheduled = { ...events, image: { ...events.image, instants: { startAt: schedule.startAt } } };
   const loaded = { events: scheduled, sessions, tickets, orders, offers };
   const lists = byList((name) => {
     const layouts = COLLECTIONS.filter((layout) => listOf(layout.name) === name);

@@ -1,5 +1,5 @@
 import { findRow } from '../../store/index/id-index.ts';
-import { instantOrder } from '../../store/index/instant-index.ts';
+import { instantImage } from '../../store/index/instant-index.ts';
 import { countStarts } from '../../store/index/row-sets.ts';
 import { decodeText } from '../../store/index/texts.ts';
 import { type Int64s, sharedInt64s, sharedUint32s, type Uint32s } from '../../store/memory/shared-arrays.ts';
@@ -32,11 +32,10 @@ export function loadSessions(
     eventOf.set(eventsOf(run, events), firstRow);
     starts.set(run.instants(STARTS_COLUMN.column), firstRow);
   });
-  const startOrder = sharedUint32s(count);
-  startOrder.set(instantOrder(starts));
   const firstOfEvent = firstOfEach(events.count, eventOf, starts);
+  const startAt = instantImage(starts, eventOf);
   const nextFields = nextFieldsOf(sessions.image);
-  return { ...sessions, schedule: { firstOfEvent, eventOf, starts, startOrder, nextFields } };
+  return { ...sessions, schedule: { firstOfEvent, eventOf, starts, startAt, nextFields } };
 }
 
 function eventsOf(run: Run, { ids, records }: CollectionImage): Uint32s {

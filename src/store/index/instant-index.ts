@@ -32,13 +32,9 @@ export function isRanked(image: InstantImage): image is RankedInstantImage {
 /**
  * Builds an instant index without ranks.
  * @param rowOf by position in `instants`, the row that has the instant; by default the position itself
- * @param order of `instantOrder`
  */
-export function instantImage(
-  instants: Int64s,
-  rowOf?: ArrayLike<number>,
-  order = instantOrder(instants),
-): InstantImage {
+export function instantImage(instants: Int64s, rowOf?: ArrayLike<number>): InstantImage {
+  const order = instantOrder(instants);
   const sorted = sharedInt64s(order.length);
   const rows = sharedUint32s(order.length);
   for (let i = 0; i < order.length; i++) {
