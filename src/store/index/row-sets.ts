@@ -39,16 +39,14 @@ export function rowSet(rows: Uint32s, rowCount: number): Uint32s {
 function rowsByBitmap(rows: Uint32s, rowCount: number): Uint32s {
   const words = new Uint32Array(Math.ceil(rowCount / WORD_BITS));
   for (const row of rows) words[row >>> 5] |= 1 << (row & 31);
+  const set = new Uint32Array(rows.length);
   let count = 0;
-  for (const bits of words) count += countOnes(bits);
-  const set = new Uint32Array(count);
-  let at = 0;
   for (let i = 0; i < words.length; i++) {
     for (let bits = words[i]; bits !== 0; bits &= bits - 1) {
-      set[at++] = i * WORD_BITS + 31 - Math.clz32(bits & -bits);
+      set[count++] = i * WORD_BITS + 31 - Math.clz32(bits & -bits);
     }
   }
-  return set;
+  return set.subarray(0, count);
 }
 
 /** Returns the rows that both lists have. Reads the shorter list, and gallops through the longer one. */
