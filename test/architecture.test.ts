@@ -37,7 +37,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/workers': ['src/{http,counts,keys,log}', ...DATA],
   'src/admin': ['src/{workers,http,counts,pages,snapshot,keys,log}', ...DATA],
   // They import no folder. The other files at the top of src, such as main.ts, put the folders together.
-  'src/{config,compile-cache,clock}.ts': FOUNDATIONS,
+  'src/{config,clock}.ts': FOUNDATIONS,
   'src/*.ts': ['src'],
   'client/src': [],
   'scripts/terminal': [],

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { COMPILE_CACHE } from '../../src/compile-cache.ts';
 
 /** Commands of the project, in processes of their own or in this one. */
 
@@ -15,7 +14,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
  */
 export const INHERITED: Readonly<Record<string, string | undefined>> = {
   PATH: process.env['PATH'],
-  NODE_COMPILE_CACHE: COMPILE_CACHE,
+  NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/compiled'),
 };
 
 export interface Ended {

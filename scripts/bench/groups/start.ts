@@ -38,6 +38,8 @@ async function startDemo(signal: AbortSignal, folder: string) {
     credential: '',
     output,
     environment: {
+      // As `npm run demo` sets it.
+      NODE_COMPILE_CACHE: 'node_modules/.cache/compiled',
       PORT: '0',
       ADMIN_PORT: '0',
       SNAPSHOT_DIR: join(folder, 'snapshots'),
