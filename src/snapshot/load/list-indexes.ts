@@ -64,12 +64,8 @@ export class ListIndexes {
       .forEach(finish);
     for (const [first, second] of composites) {
       const { [first]: firstBuilder, [second]: secondBuilder } = this.#postings;
-      const name = compositeName(first, second);
-      // Where each second key implies its first key, the pairs have the posting lists of the second index.
-      const keys = firstBuilder.pairsByKeyOf(secondBuilder);
-      if (keys === undefined) postings[name] = firstBuilder.crossedWith(secondBuilder).finish(order);
+      postings[compositeName(first, second)] = firstBuilder.crossedWith(secondBuilder).finish(order);
       [first, second].forEach(finish);
-      if (keys !== undefined) postings[name] = { ...postings[second], keys };
     }
     for (const { column, index, holds } of columns) {
       if (holds === 'list') this.#checkDistinct(postings[index], column);

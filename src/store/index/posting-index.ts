@@ -90,26 +90,6 @@ export class PostingIndexBuilder {
   }
 
   /**
-   * Returns the keys of the composite index if each key of `other` implies one key of this index.
-   * They are numbered like the keys of `other`, whose posting lists the composite index then has.
-   * @param other has one key for every row
-   */
-  pairsByKeyOf(other: PostingIndexBuilder): KeyTableImage | undefined {
-    if (this.#count !== other.#count) return undefined;
-    const partners = new Uint32Array(other.#keys.count);
-    let known = 0;
-    for (let i = 0; i < this.#count; i++) {
-      const key = other.#keyOf[this.#rowOf[i]];
-      // Keys are numbered in order of first appearance, so a new one is the next number.
-      if (key === known) partners[known++] = this.#keyOf[i];
-      else if (partners[key] !== this.#keyOf[i]) return undefined;
-    }
-    const pairs = new KeyTableBuilder();
-    partners.forEach((partner, key) => pairs.intern(compositeKey(partner, key), 0, PAIR_BYTES));
-    return pairs.finish();
-  }
-
-  /**
    * Finishes the index.
    * @param byInstant name and `rows` of the instant index that orders a second copy of long lists
    */

@@ -56,28 +56,6 @@ describe('A posting index', () => {
     );
   });
 
-  it('recognizes when the key of another index determines the pair', () => {
-    const keys = fc.oneof(
-      { weight: 9, arbitrary: fc.tuple(fc.nat(2)) },
-      { weight: 1, arbitrary: fc.uniqueArray(fc.nat(2)) },
-    );
-    fc.assert(
-      fc.property(fc.array(fc.tuple(keys, fc.nat(5)), { maxLength: 12 }), (ofRows) => {
-        const first = builderOf(ofRows.map(([keys]) => keys));
-        const second = builderOf(ofRows.map(([, key]) => [key]));
-        const partners = [...Map.groupBy(ofRows, ([, key]) => key).values()];
-        const goBySecond =
-          ofRows.every(([keys]) => keys.length === 1) &&
-          partners.every((rows) => new Set(rows.flatMap(([keys]) => keys)).size === 1);
-        const crossed = first.crossedWith(second).finish();
-        const pairs = first.pairsByKeyOf(second);
-        expect(pairs !== undefined).to.equal(goBySecond);
-        if (pairs !== undefined) expect({ ...second.finish(), keys: pairs }).to.deep.equal(crossed);
-      }),
-      { ...FIXED, numRuns: 1000 },
-    );
-  });
-
   it('lies in shared memory with all of its parts, as does the instant index', () => {
     const instants = buildInstantIndex(BigInt64Array.from({ length: 400 }, (_, i) => BigInt(i % 7)));
     const keysOf = Array.from({ length: 400 }, (_, row) => (row % 3 === 0 ? [1, 2] : [3]));
