@@ -20,7 +20,7 @@ const COMMAND_LINE = ['src', 'scripts/terminal', 'scripts/{run-command,interrupt
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/contract': FOUNDATIONS,
   'src/log': FOUNDATIONS,
-  'src/store': FOUNDATIONS,
+  'src/store': ['src/contract', ...FOUNDATIONS],
   'src/keys': ['src/contract', ...FOUNDATIONS],
   'src/pages/explorer': ['src/pages/shared', CONTRACT_TYPES],
   'src/pages/*': ['src/pages/shared'],

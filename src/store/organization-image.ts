@@ -1,3 +1,4 @@
+import type { CollectionName } from '../contract/operations.ts';
 import type { IdIndexImage } from './index/id-index.ts';
 import type { InstantImage } from './index/instant-index.ts';
 import type { PostingImage } from './index/posting-index.ts';
@@ -67,8 +68,7 @@ export interface ListImage extends SectionBase {
 }
 
 /** A list, by the name of its collection. */
-export type ListName = 'events' | 'tickets' | 'orders' | 'offers';
-type CollectionName = ListName | 'sessions';
+export type ListName = Exclude<CollectionName, 'sessions'>;
 
 /** Returns the list whose responses a collection belongs to. Those of events and of their sessions consist of both. */
 export function listOf(collection: CollectionName): ListName {

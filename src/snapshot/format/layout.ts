@@ -143,7 +143,7 @@ export const OFFERS: CollectionLayout = {
  * The content of an organization, which counts and content digests cover.
  * The order is that of import and digests: events come before the sessions that refer to them.
  */
-export const COLLECTIONS: readonly CollectionLayout[] = [EVENTS, SESSIONS, TICKETS, ORDERS, OFFERS];
+export const COLLECTIONS: readonly CollectionLayout[] = Object.values(byCollection((layout) => layout));
 
 /** Returns whether an index is over a field that identifies something, in every variant of the resource. */
 export function isIdentifier({ resource }: CollectionLayout, index: string): boolean {
