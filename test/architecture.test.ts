@@ -23,6 +23,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/store': ['src/contract', ...FOUNDATIONS],
   'src/keys': ['src/contract', ...FOUNDATIONS],
   'src/pages/explorer': ['src/pages/shared', CONTRACT_TYPES],
+  // The types of the responses that it shows.
+  'src/pages/status': ['src/pages/shared', 'src/admin/{status,request-history}.ts'],
   'src/pages/*': ['src/pages/shared'],
   'src/snapshot/format': DATA,
   'src/snapshot/{admission,watch,load}': ['src/snapshot/format', ...DATA],

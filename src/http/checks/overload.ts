@@ -1,4 +1,4 @@
-import type { PerformanceNodeTiming } from 'node:perf_hooks';
+import { performance, type PerformanceNodeTiming } from 'node:perf_hooks';
 import type { Config } from '../../config.ts';
 import type { RequestMetrics } from '../../counts/request-metrics.ts';
 import { retryLater } from '../response/problem.ts';

@@ -29,7 +29,7 @@ function organizationColumns([{ records }]) {
   return [
     ['Organization', ({ organizationId }) => organizationId, 'header'],
     ['File', ({ file }) => file],
-    ...Object.keys(records).map(
+    .../** @type {(keyof typeof records)[]} */ (Object.keys(records)).map(
       (name) =>
         /** @type {const} */ ([
           name.charAt(0).toUpperCase() + name.slice(1),

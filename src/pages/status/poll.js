@@ -18,7 +18,7 @@ export function pollWhileVisible(task, pauseMs, page = document) {
     isRunning = true;
     await task();
     isRunning = false;
-    if (!page.hidden) timer = setTimeout(run, isAsked ? 0 : pauseMs);
+    if (!page.hidden) timer = setTimeout(() => void run(), isAsked ? 0 : pauseMs);
   };
   page.addEventListener('visibilitychange', () => {
     if (page.hidden) clearTimeout(timer);
