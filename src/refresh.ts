@@ -25,7 +25,7 @@ export function startRefresh(
   const memory = memoryLimit(config.memoryLimitMb);
   const admission = new Admission(stores, memory, config.threads);
   const begun = Promise.withResolvers<undefined>();
-  const keys = new KeysWatcher(config.keysFile, log, (ring) => workers.replaceKeys(ring));
+  const keys = new KeysWatcher(config.keysFile, log, (rows) => workers.replaceKeys(rows));
   let isSwapping = false;
   const snapshots = new SnapshotWatcher({
     folder: config.snapshotDir,

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { formatCredential, parseCredential } from '../../src/keys/credential.ts';
-import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
+import { KeyRing } from '../../src/keys/key-ring.ts';
+import { KeysFile, readKeys } from '../../src/keys/keys-file.ts';
 import { CorruptKeysFile, KeysFileBusy } from '../../src/keys/open-keys-file.ts';
 import { isSystemError, Refused } from '../run-command.ts';
 import { warn } from '../terminal/print.ts';
@@ -42,13 +43,13 @@ function validCredential(
   organizationId: string,
 ): string | undefined {
   try {
-    const ring = readKeyRing(keysFile);
+    const keys = new KeyRing(readKeys(keysFile));
     if (!existsSync(credentialFile)) return undefined;
     const text = readFileSync(credentialFile, 'utf8').trim();
     const credential = parseCredential(`Bearer ${text}`);
     const isValid =
       credential?.organizationId === organizationId &&
-      ring.check(organizationId, credential.secret, Date.now()).outcome === 'valid';
+      keys.check(organizationId, credential.secret, Date.now()).outcome === 'valid';
     return isValid ? text : undefined;
   } catch (error) {
     if (!(error instanceof CorruptKeysFile)) throw error;

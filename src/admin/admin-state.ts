@@ -65,8 +65,9 @@ export function liveSnapshots({ stores, clock }: AdminDependencies) {
 /** Returns the number of valid keys whose organization no live snapshot holds. Their requests get 429. */
 export function validKeysWithoutData({ keys, stores, clock }: AdminDependencies): number {
   const now = clock();
-  const rows = keys.current?.rows ?? [];
-  return rows.filter((row) => stateOf(row, now) === 'valid' && !stores.live.has(row.organizationId)).length;
+  return (keys.current ?? []).filter(
+    (row) => stateOf(row, now) === 'valid' && !stores.live.has(row.organizationId),
+  ).length;
 }
 
 /**

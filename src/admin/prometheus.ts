@@ -2,6 +2,7 @@ import { AggregatorRegistry, collectDefaultMetrics, type PrometheusContentType, 
 import packageJson from '../../package.json' with { type: 'json' };
 import { CONNECTIONS, STREAMS, UNSENT_KB } from '../counts/open-counts.ts';
 import { type HistogramTotals, sumMetrics } from '../counts/request-metrics.ts';
+import { countValid } from '../keys/key-ring.ts';
 import { COLLECTIONS } from '../snapshot/format/layout.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import { FORMAT_VERSION } from '../snapshot/format/schema.ts';
@@ -145,9 +146,8 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   foyer_snapshot_folder_refused: gauge('Whether the snapshot folder cannot be read.', ({ snapshots }) =>
     Number(snapshots.complaint !== undefined),
   ),
-  foyer_keys_valid: gauge(
-    'API keys that are neither revoked nor expired.',
-    ({ keys, clock }) => keys.current?.countValid(clock()) ?? 0,
+  foyer_keys_valid: gauge('API keys that are neither revoked nor expired.', ({ keys, clock }) =>
+    countValid(keys.current ?? [], clock()),
   ),
   foyer_keys_without_data: gauge(
     'Valid API keys whose organization no live snapshot holds.',

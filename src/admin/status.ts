@@ -3,7 +3,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { monotonicNow } from '../clock.ts';
 import { CONNECTIONS } from '../counts/open-counts.ts';
 import { Problem } from '../http/response/problem.ts';
-import { type KeyRow, stateOf } from '../keys/key-ring.ts';
+import { countValid, type KeyRow, stateOf } from '../keys/key-ring.ts';
 import { byCollection } from '../snapshot/format/layout.ts';
 import { loadedCounts } from '../snapshot/format/manifest.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
@@ -29,7 +29,7 @@ export function statusOf(dependencies: AdminDependencies) {
   const summary = summaryOf(dependencies);
   return {
     ...summary,
-    keys: { ...summary.keys, list: keys.current?.rows.map((row) => keyStatus(row, dependencies)) ?? [] },
+    keys: { ...summary.keys, list: keys.current?.map((row) => keyStatus(row, dependencies)) ?? [] },
     snapshots: liveSnapshots(dependencies).map((snapshot) => ({
       ...snapshotSummary(snapshot),
       organizations: snapshot.organizations.map(organizationStatus),
@@ -66,7 +66,7 @@ export function summaryOf(dependencies: AdminDependencies) {
     log: { droppedLines: log.droppedLines },
     keys: {
       file: config.keysFile,
-      valid: keys.current?.countValid(clock()) ?? 0,
+      valid: countValid(keys.current ?? [], clock()),
       validWithoutData: validKeysWithoutData(dependencies),
       complaint: keys.complaint ?? null,
       warning: keys.warning ?? null,
@@ -168,7 +168,7 @@ export function organizationsPage({ stores }: AdminDependencies, query: ListQuer
 }
 
 export function keysPage(dependencies: AdminDependencies, query: ListQuery) {
-  const rows = dependencies.keys.current?.rows ?? [];
+  const rows = dependencies.keys.current ?? [];
   const found = rows.filter(({ keyId, organizationId, label }) =>
     matches(query, keyId, organizationId, label),
   );

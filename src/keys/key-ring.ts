@@ -49,19 +49,21 @@ interface Entry {
   readonly end: number;
 }
 
-/** The keys of one state of the keys file, in memory. A ring is immutable; for a changed file, a new ring is built. */
+/** Returns the number of valid keys at a time, in milliseconds since the epoch. */
+export function countValid(keys: readonly KeyRow[], now: number): number {
+  return keys.filter((key) => stateOf(key, now) === 'valid').length;
+}
+
+/** The keys of one state of the keys file, by which a worker checks requests. A ring is immutable. */
 export class KeyRing {
   /** By digest. The outcome is `check` before `end`, and from then on that the key has expired. */
   readonly #entries: ReadonlyMap<string, Entry>;
-  /** The rows of the ring, from which a worker builds an equal ring. */
-  readonly rows: readonly KeyRow[];
 
   /**
-   * @param rows checked rows: of `readKeyRing`, or of another ring
+   * @param rows of `readKeys`
    * @param slots for each row the slot of its key; by default, a ring has slots of its own
    */
   constructor(rows: readonly KeyRow[], slots: readonly number[] = []) {
-    this.rows = rows;
     this.#entries = new Map(
       rows.map(({ keyId, organizationId, digest, expiresAt, revokedAt }, i) => {
         const slot = slots.at(i) ?? i % MAX_SLOTS;
@@ -82,10 +84,6 @@ export class KeyRing {
     const found = this.#entries.get(digestOf(secret));
     if (found?.organizationId !== organizationId) return UNKNOWN;
     return now < found.end ? found.check : EXPIRED;
-  }
-
-  countValid(now: number): number {
-    return this.rows.filter((row) => stateOf(row, now) === 'valid').length;
   }
 }
 

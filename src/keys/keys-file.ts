@@ -4,7 +4,7 @@ import type Database from 'better-sqlite3';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../contract/headers.ts';
 import { parseTimestamp } from '../contract/timestamp.ts';
 import { type Credential, DIGEST_BYTES, digestOf, newSecret } from './credential.ts';
-import { KeyRing, type KeyRow, type KeyState, endOf, stateOf } from './key-ring.ts';
+import { endOf, type KeyRow, type KeyState, stateOf } from './key-ring.ts';
 import { CorruptKeysFile, EMPTY_KEYS_FILE, withKeysFile } from './open-keys-file.ts';
 
 export interface KeyEntry extends Omit<KeyRow, 'digest'> {
@@ -147,7 +147,7 @@ function createKeysFile(path: string): void {
  * Reads a keys file. Leaves the file and its folder unchanged.
  * @throws CorruptKeysFile, KeysFileBusy, or the system's error (ENOENT when there is no file)
  */
-export function readKeyRing(path: string): KeyRing {
+export function readKeys(path: string): readonly KeyRow[] {
   const rows = withKeysFile(path, 'read', (database) =>
     database.prepare<[], KeyRow>(`SELECT ${COLUMNS}, digest FROM keys`).all(),
   );
@@ -163,5 +163,5 @@ export function readKeyRing(path: string): KeyRing {
       );
     }
   }
-  return new KeyRing(rows);
+  return rows;
 }

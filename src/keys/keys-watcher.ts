@@ -2,8 +2,8 @@ import { realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import type { KeyRing } from './key-ring.ts';
-import { readKeyRing } from './keys-file.ts';
+import { countValid, type KeyRow } from './key-ring.ts';
+import { readKeys } from './keys-file.ts';
 import { KeysFileBusy } from './open-keys-file.ts';
 
 /**
@@ -18,15 +18,15 @@ const MAX_BUSY_MS = 5000;
 export class KeysWatcher {
   readonly #path: string;
   readonly #log: Logger;
-  readonly #apply: (ring: KeyRing) => Promise<void>;
+  readonly #apply: (keys: readonly KeyRow[]) => Promise<void>;
   /** The keys in force; undefined until there was a file. */
-  current: KeyRing | undefined;
+  current: readonly KeyRow[] | undefined;
   /** The reason why the keys in force may differ from those of the file. Each reason is logged once. */
   complaint: string | undefined;
   /** How other users can change the keys; undefined when they cannot. */
   warning: string | undefined;
   /** The keys of the file, which come into force when `#applied` is fulfilled. */
-  #latest: KeyRing | undefined;
+  #latest: readonly KeyRow[] | undefined;
   #applied = Promise.resolve();
   /** Identity, size and time stamps of the file at the latest poll. */
   #stamp: string | undefined;
@@ -35,7 +35,7 @@ export class KeysWatcher {
   #readAt = -Infinity;
 
   /** @param apply brings changed keys into force; fulfilled when all workers have them, never rejected */
-  constructor(path: string, log: Logger, apply: (ring: KeyRing) => Promise<void>) {
+  constructor(path: string, log: Logger, apply: (keys: readonly KeyRow[]) => Promise<void>) {
     this.#path = path;
     this.#log = log;
     this.#apply = apply;
@@ -70,18 +70,18 @@ export class KeysWatcher {
         this.#stamp = stamp;
         this.#stampSeenAt = now;
       } else if (this.#readAt - this.#stampSeenAt >= STAMP_RESOLUTION_MS) return;
-      const ring = readKeyRing(this.#path);
-      // Equal keys keep their ring, so that the workers are not sent the same keys again.
-      const isChanged = !isDeepStrictEqual(ring.rows, this.#latest?.rows);
+      const keys = readKeys(this.#path);
+      // The workers are not sent the same keys again.
+      const isChanged = !isDeepStrictEqual(keys, this.#latest);
       if (isChanged) {
-        this.#latest = ring;
-        this.#applied = this.#apply(ring).then(() => {
-          this.current = ring;
+        this.#latest = keys;
+        this.#applied = this.#apply(keys).then(() => {
+          this.current = keys;
         });
       }
       if (isChanged || this.complaint !== undefined) {
         void this.#applied.then(() => {
-          this.#log.info({ validKeys: ring.countValid(Date.now()) }, 'keys live');
+          this.#log.info({ validKeys: countValid(keys, Date.now()) }, 'keys live');
         });
       }
       this.complaint = undefined;

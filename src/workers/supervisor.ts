@@ -7,7 +7,7 @@ import { canSharePort, type Config } from '../config.ts';
 import { newHitCounts } from '../counts/hit-counts.ts';
 import { newOpenCounts, OpenCounts } from '../counts/open-counts.ts';
 import { RequestMetrics } from '../counts/request-metrics.ts';
-import { type KeyRing, KeySlots, lastKeyUse, MAX_SLOTS, newLastUses } from '../keys/key-ring.ts';
+import { type KeyRow, KeySlots, lastKeyUse, MAX_SLOTS, newLastUses } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
 import { newServedDigests } from '../store/registry/served-digests.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
@@ -154,7 +154,7 @@ export class Supervisor {
   }
 
   /** Replaces the keys of all workers, also during a swap. Fulfilled when the keys are in force. */
-  replaceKeys({ rows }: KeyRing): Promise<void> {
+  replaceKeys(rows: readonly KeyRow[]): Promise<void> {
     const slots = rows.map(({ keyId }) => this.#keySlots.add(keyId));
     this.#keysCommand = { name: 'replace-keys', rows, slots };
     return this.#runInAll(this.#keysCommand);

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { keysPage, listQuery, organizationsPage, summaryOf } from '../../src/admin/status.ts';
 import { Problem } from '../../src/http/response/problem.ts';
-import { KeyRing } from '../../src/keys/key-ring.ts';
 import { emptyImage } from '../support/empty-image.ts';
 import { NOW, operationsForEach, snapshotOf } from '../support/admin-operations.ts';
 
@@ -39,11 +38,11 @@ describe('The lists of the status in pages', () => {
 
   it('have the keys whose id, organization or label contains the text, in any case', () => {
     const row = { digest: new Uint8Array(32), expiresAt: null, revokedAt: null };
-    operations.keys.current = new KeyRing([
+    operations.keys.current = [
       { ...row, keyId: 'key_a', organizationId: 'north', label: 'Till' },
       { ...row, keyId: 'key_b', organizationId: 'untilled', label: '' },
       { ...row, keyId: 'key_c', organizationId: 'north', label: '' },
-    ]);
+    ];
     const idsOf = (search: string) => keys({ search }).items.map(({ keyId }) => keyId);
     expect(idsOf('tILL')).to.deep.equal(['key_a', 'key_b']);
     expect(idsOf('KEY_C')).to.deep.equal(['key_c']);

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { statusOf } from '../../src/admin/status.ts';
 import { monotonicNow } from '../../src/clock.ts';
-import { KeyRing } from '../../src/keys/key-ring.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
 import { fixture, PRODUCED_AT } from '../support/api-fixture.ts';
 import { emptyImage } from '../support/empty-image.ts';
@@ -49,13 +48,13 @@ describe('The status', () => {
     const digest = new Uint8Array(32);
     const key = { organizationId: 'north', label: '', digest, expiresAt: null, revokedAt: null };
     const ended = new Date(NOW).toISOString();
-    operations.keys.current = new KeyRing([
+    operations.keys.current = [
       { ...key, keyId: 'key_a', label: 'till' },
       { ...key, keyId: 'key_b', digest: digest.with(0, 1), expiresAt: ended },
       { ...key, keyId: 'key_c', digest: digest.with(0, 2), expiresAt: ended, revokedAt: ended },
       { ...key, keyId: 'key_d', organizationId: 'absent' },
       { ...key, keyId: 'key_e', organizationId: 'absent', digest: digest.with(0, 1), revokedAt: ended },
-    ]);
+    ];
     operations.workers.lastUseOf = (keyId) => (keyId === 'key_a' ? '2026-11-21T12:00:00.000Z' : undefined);
     const shown = { organizationId: 'north', label: '', expiresAt: null, hasData: true, lastUsedAt: null };
     expect(status().keys).to.deep.include({

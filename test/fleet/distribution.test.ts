@@ -16,7 +16,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { freePort } from '../../scripts/bench/servers/proxy.ts';
 import { PULL_METRICS } from '../../scripts/reference/alerts.ts';
-import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
+import { KeysFile, readKeys } from '../../src/keys/keys-file.ts';
 import { needs } from '../support/components.ts';
 import { byDepth } from '../support/depth.ts';
 import { eventually } from '../support/eventually.ts';
@@ -451,6 +451,6 @@ describe('Distribution', () => {
     await builder.outputOf('push --keys');
     clearInterval(writing);
     await machine.outputOf('pull --keys');
-    expect(readKeyRing(machine.inFolder('keys.sqlite')).rows.length).to.be.within(1, keys.list().length);
+    expect(readKeys(machine.inFolder('keys.sqlite')).length).to.be.within(1, keys.list().length);
   });
 });

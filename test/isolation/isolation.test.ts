@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { Random } from '../../scripts/sample/random.ts';
 import { COLLECTION_NAMES } from '../../src/contract/resources.ts';
 import { formatCredential } from '../../src/keys/credential.ts';
-import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
+import { KeyRing } from '../../src/keys/key-ring.ts';
+import { KeysFile, readKeys } from '../../src/keys/keys-file.ts';
 import { byDepth } from '../support/depth.ts';
 import { PRODUCED_AT } from '../support/import-folder.ts';
 import {
@@ -88,9 +89,9 @@ describe(`An organization next to another one with common ids, which may be abse
     await withFolder(async (inFolder) => {
       const file = new KeysFile(inFolder('keys.sqlite'));
       const observed = file.create('observed', '', PRODUCED_AT);
-      const ringAlone = readKeyRing(inFolder('keys.sqlite'));
+      const ringAlone = new KeyRing(readKeys(inFolder('keys.sqlite')));
       const other = file.create('other', '', PRODUCED_AT);
-      const ring = readKeyRing(inFolder('keys.sqlite'));
+      const ring = new KeyRing(readKeys(inFolder('keys.sqlite')));
       const forged = { ...observed, organizationId: 'other' };
       authorizations = {
         observed: `Bearer ${formatCredential(observed)}`,

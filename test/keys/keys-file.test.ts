@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { isLabel, KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
+import { KeyRing } from '../../src/keys/key-ring.ts';
+import { isLabel, KeysFile, readKeys } from '../../src/keys/keys-file.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
 
 const MONDAY = new Date('2026-11-16T08:00:00.000Z');
@@ -130,7 +131,7 @@ describe('KeysFile.rotate', () => {
       { ...shared, keyId: other.keyId, createdAt: MONDAY.toISOString(), expiresAt: null },
       { ...shared, keyId: key.keyId, createdAt: TUESDAY.toISOString(), expiresAt: null },
     ]);
-    const ring = readKeyRing(inFolder('keys.sqlite'));
+    const ring = new KeyRing(readKeys(inFolder('keys.sqlite')));
     const outcomes = (now: Date) =>
       [former, key].map(({ secret }) => ring.check('org_1', secret, now.getTime()).outcome);
     expect(outcomes(TUESDAY)).to.deep.equal(['valid', 'valid']);

@@ -4,6 +4,7 @@ import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
+import { countValid, KeyRing } from '../../src/keys/key-ring.ts';
 import { KeysFile } from '../../src/keys/keys-file.ts';
 import { KeysWatcher } from '../../src/keys/keys-watcher.ts';
 import { readableLog } from '../support/readable-log.ts';
@@ -29,6 +30,10 @@ describe('The keys watcher', () => {
     syncBuiltinESMExports();
   });
 
+  const validKeys = (keys = watcher.current) => keys && countValid(keys, NOW.getTime());
+  const outcomeOf = (organizationId: string, secret: string) =>
+    new KeyRing(watcher.current ?? []).check(organizationId, secret, NOW.getTime()).outcome;
+
   it('has no keys while the file is absent, and no complaint', async () => {
     await watcher.poll();
     expect([watcher.current, watcher.complaint, ...logged()]).to.deep.equal([undefined, undefined]);
@@ -39,10 +44,10 @@ describe('The keys watcher', () => {
     for (let count = 1; count <= 20; count++) {
       const { keyId, organizationId, secret } = file.create('org', '', NOW);
       await watcher.poll();
-      expect(watcher.current?.check(organizationId, secret, NOW.getTime()).outcome).to.equal('valid');
+      expect(outcomeOf(organizationId, secret)).to.equal('valid');
       file.revoke(keyId, NOW);
       await watcher.poll();
-      expect(watcher.current?.check(organizationId, secret, NOW.getTime()).outcome).to.equal('revoked');
+      expect(outcomeOf(organizationId, secret)).to.equal('revoked');
     }
   });
 
@@ -65,7 +70,7 @@ describe('The keys watcher', () => {
     await Promise.all(polls);
     expect(logged()).to.deep.equal(['keys live']);
     const { current } = watcher;
-    expect(current?.countValid(NOW.getTime())).to.equal(1);
+    expect(validKeys(current)).to.equal(1);
     await watcher.poll();
     expect(watcher.current).to.equal(current);
     expect(calls).to.equal(1);
@@ -84,7 +89,7 @@ describe('The keys watcher', () => {
     writer.close();
     await watcher.poll();
     expect(watcher.complaint).to.equal(undefined);
-    expect(watcher.current?.countValid(NOW.getTime())).to.equal(1);
+    expect(validKeys()).to.equal(1);
   });
 
   it('reads the file again for a few seconds after a timestamp appears, and no longer', async () => {
@@ -98,7 +103,7 @@ describe('The keys watcher', () => {
     // The last of these polls is 4.2 seconds after the first one.
     for (let keys = 1; keys <= 4; keys++, now += 1400) {
       await watcher.poll();
-      expect(watcher.current?.countValid(NOW.getTime())).to.equal(keys);
+      expect(validKeys()).to.equal(keys);
       new KeysFile(path).create('org', '', NOW);
     }
     const settled = watcher.current;
@@ -131,7 +136,7 @@ describe('The keys watcher', () => {
         expect(watcher.complaint).to.equal(undefined);
         new KeysFile(path).create('org', '', NOW);
         await watcher.poll();
-        expect(watcher.current?.countValid(NOW.getTime())).to.equal(2);
+        expect(validKeys()).to.equal(2);
         expect(logged().filter((msg) => msg === 'the keys file is exposed')).to.have.length(1);
         chmodSync(inFolder(exposed), valid);
         await watcher.poll();
@@ -148,7 +153,7 @@ describe('The keys watcher', () => {
 
   it('keeps the keys while the file is damaged or absent, reports each fault once, and reads the next valid file', async () => {
     const { organizationId, secret } = new KeysFile(path).create('org', '', NOW);
-    const isValid = () => watcher.current?.check(organizationId, secret, NOW.getTime()).outcome === 'valid';
+    const isValid = () => outcomeOf(organizationId, secret) === 'valid';
     await watcher.poll();
     expect(watcher.complaint).to.equal(undefined);
     writeFileSync(path, 'damaged');

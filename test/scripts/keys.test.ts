@@ -1,7 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parseCredential } from '../../src/keys/credential.ts';
-import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
+import { KeyRing } from '../../src/keys/key-ring.ts';
+import { KeysFile, readKeys } from '../../src/keys/keys-file.ts';
 import { main } from '../../scripts/keys.ts';
 import { run, runHere } from '../support/command.ts';
 import { builtFrom } from '../support/import-folder.ts';
@@ -33,7 +34,7 @@ describe('npm run keys', () => {
   function checkOf(line = '') {
     const credential = parseCredential(`Bearer ${line}`);
     if (credential === undefined) throw new Error(`no credential: ${line}`);
-    return readKeyRing(path()).check(credential.organizationId, credential.secret, Date.now());
+    return new KeyRing(readKeys(path())).check(credential.organizationId, credential.secret, Date.now());
   }
 
   it('creates a key, with its credential in the last line, lists it without secret, and revokes it', async () => {

@@ -1,5 +1,5 @@
-import type { KeyRing } from '../../src/keys/key-ring.ts';
-import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
+import { KeyRing, type KeyRow } from '../../src/keys/key-ring.ts';
+import { KeysFile, readKeys } from '../../src/keys/keys-file.ts';
 import { byCollection } from '../../src/snapshot/format/layout.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
 import { builtFrom, type Import, type ImportRecord } from './import-folder.ts';
@@ -174,7 +174,8 @@ export type OrganizationId = (typeof ORGANIZATIONS)[number];
 
 export interface Fixture {
   readonly image: SnapshotImage;
-  readonly keys: KeyRing;
+  readonly keys: readonly KeyRow[];
+  readonly ring: KeyRing;
   /** Authorization headers: of each organization's valid key, and of a revoked key of `north`. */
   readonly authorization: Readonly<Record<OrganizationId | 'revoked', string>>;
   readonly secrets: readonly string[];
@@ -212,5 +213,6 @@ function makeKeys(path: string): Omit<Fixture, 'image'> {
     absent: create('absent').header,
     revoked: revoked.header,
   };
-  return { keys: readKeyRing(path), authorization, secrets };
+  const keys = readKeys(path);
+  return { keys, ring: new KeyRing(keys), authorization, secrets };
 }

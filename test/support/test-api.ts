@@ -141,7 +141,7 @@ export class TestApi {
       ...defaults,
       operations: OPERATIONS,
       stores: () => stores.view,
-      keys: () => made.keys,
+      keys: () => made.ring,
       clock: () => clock.now,
       resolveVersion: versionResolver(overrides.releases ?? RELEASES),
       ...overrides,

@@ -279,7 +279,7 @@ async function startServer() {
     ...defaults,
     operations: OPERATIONS,
     stores: () => stores.view,
-    keys: () => made.keys,
+    keys: () => made.ring,
     addDocuments: (app: Express) => {
       app.get('/page', (_request, response) => {
         response.end(PAGE);

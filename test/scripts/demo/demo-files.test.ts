@@ -13,7 +13,8 @@ import { DemoSample } from '../../../scripts/demo/demo-sample.ts';
 import { makeDemoSnapshot } from '../../../scripts/demo/make-demo-snapshot.ts';
 import { Refused } from '../../../scripts/run-command.ts';
 import { parseCredential } from '../../../src/keys/credential.ts';
-import { KeysFile, readKeyRing } from '../../../src/keys/keys-file.ts';
+import { KeyRing } from '../../../src/keys/key-ring.ts';
+import { KeysFile, readKeys } from '../../../src/keys/keys-file.ts';
 import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { runHere } from '../../support/command.ts';
 import { buildFile } from '../../support/import-folder.ts';
@@ -116,7 +117,7 @@ describe('The key of the demo', () => {
   const credential = (own = 'data/demo/keys.sqlite') => captured(() => demoCredential(path(), own, 'org_1'));
   const stateOf = (text: unknown) => {
     const { organizationId = '', secret = '' } = parseCredential(`Bearer ${String(text)}`) ?? {};
-    return readKeyRing(path()).check(organizationId, secret, Date.now()).outcome;
+    return new KeyRing(readKeys(path())).check(organizationId, secret, Date.now()).outcome;
   };
 
   it('stays the same while it is valid, and is replaced once it is revoked', async () => {

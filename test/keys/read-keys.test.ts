@@ -12,14 +12,15 @@ import {
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
+import { countValid } from '../../src/keys/key-ring.ts';
+import { KeysFile, readKeys } from '../../src/keys/keys-file.ts';
 import { CorruptKeysFile, KeysFileBusy } from '../../src/keys/open-keys-file.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
 
 const MONDAY = new Date('2026-11-16T08:00:00.000Z');
 const NOW = MONDAY.getTime();
 
-describe('readKeyRing', () => {
+describe('readKeys', () => {
   const inFolder = folderForEach();
 
   /** Creates a valid keys file with two keys. */
@@ -45,7 +46,7 @@ describe('readKeyRing', () => {
   it('does not change the file and its folder', () => {
     const path = keysFile();
     const before = readFileSync(path);
-    readKeyRing(path);
+    readKeys(path);
     expect(readFileSync(path)).to.deep.equal(before);
     expect(readdirSync(dirname(path))).to.deep.equal(['keys.sqlite']);
   });
@@ -53,7 +54,7 @@ describe('readKeyRing', () => {
   for (const column of ['key_id', 'organization_id', 'label', 'created_at', 'expires_at', 'revoked_at'])
     it(`refuses a file with a long text in ${column}`, () => {
       const long = `UPDATE keys SET ${column} = replace(hex(zeroblob(1000)), '0', 'x') WHERE organization_id = 'org_1'`;
-      expect(() => readKeyRing(altered(long))).to.throw(CorruptKeysFile, 'a value has more than 1024 bytes');
+      expect(() => readKeys(altered(long))).to.throw(CorruptKeysFile, 'a value has more than 1024 bytes');
     });
 
   it('reads a file whose schema has other comments', () => {
@@ -65,7 +66,7 @@ describe('readKeyRing', () => {
       "UPDATE sqlite_schema SET sql = replace(sql, '-- ', '--  an earlier wording: ') WHERE sql LIKE '%--%'";
     expect(database.prepare(update).run().changes).to.be.greaterThan(0);
     database.close();
-    expect(readKeyRing(path).countValid(NOW)).to.equal(2);
+    expect(countValid(readKeys(path), NOW)).to.equal(2);
   });
 
   const refused: [kind: string, make: () => string, reason: string][] = [
@@ -97,7 +98,7 @@ describe('readKeyRing', () => {
     it(`refuses ${kind}, and creates no file`, () => {
       const path = make();
       const before = readdirSync(dirname(path));
-      expect(() => readKeyRing(path)).to.throw(CorruptKeysFile, reason);
+      expect(() => readKeys(path)).to.throw(CorruptKeysFile, reason);
       expect(readdirSync(dirname(path))).to.deep.equal(before);
     });
   }
@@ -110,7 +111,7 @@ describe('readKeyRing', () => {
       if (whole.subarray(size).every((byte) => byte === 0)) continue;
       writeFileSync(path, whole);
       truncateSync(path, size);
-      expect(() => readKeyRing(path), `${size} bytes`).to.throw(CorruptKeysFile);
+      expect(() => readKeys(path), `${size} bytes`).to.throw(CorruptKeysFile);
     }
   });
 
@@ -135,7 +136,7 @@ describe('readKeyRing', () => {
         const changed = Buffer.from(whole);
         changed.writeUInt8(changed.readUInt8(at + 2) ^ 1, at + 2);
         writeFileSync(path, changed);
-        expect(() => readKeyRing(path), value.toString('latin1')).to.throw(CorruptKeysFile, 'damaged');
+        expect(() => readKeys(path), value.toString('latin1')).to.throw(CorruptKeysFile, 'damaged');
         places++;
       }
       expect(places).to.be.greaterThan(1);
@@ -156,9 +157,9 @@ describe('readKeyRing', () => {
     copyFileSync(`${path}-journal`, `${crashed}-journal`);
     database.close();
 
-    expect(() => readKeyRing(crashed)).to.throw(CorruptKeysFile, 'interrupted');
+    expect(() => readKeys(crashed)).to.throw(CorruptKeysFile, 'interrupted');
     expect(new KeysFile(crashed).list()).to.have.length(2);
-    expect(readKeyRing(crashed).countValid(NOW)).to.equal(2);
+    expect(countValid(readKeys(crashed), NOW)).to.equal(2);
   });
 
   it('reads a consistent state while two processes create and revoke keys', async () => {
@@ -178,7 +179,7 @@ describe('readKeyRing', () => {
       // The file is absent before the first key.
       if (!existsSync(path)) continue;
       try {
-        most = Math.max(most, readKeyRing(path).countValid(NOW));
+        most = Math.max(most, countValid(readKeys(path), NOW));
       } catch (error) {
         // A slow disk may keep the file locked for a while.
         if (!(error instanceof KeysFileBusy)) throw error;
@@ -187,7 +188,7 @@ describe('readKeyRing', () => {
     expect(await Promise.all(exits)).to.deep.equal([0, 0]);
     expect(most).to.be.greaterThan(0);
     // Every second key is revoked.
-    expect(readKeyRing(path).countValid(NOW)).to.equal(20);
+    expect(countValid(readKeys(path), NOW)).to.equal(20);
     expect(new KeysFile(path).list()).to.have.length(40);
     expect(readdirSync(dirname(path))).to.deep.equal(['keys.sqlite']);
   });
