@@ -44,7 +44,7 @@ export class ListIndexes {
     }
   }
 
-  /** Finishes the indexes. Each one releases its build memory before the next one is finished. Call once. */
+  /** Finishes the indexes. Each one releases its build memory before the next one is finished. */
   finish(): Pick<CollectionImage, 'postings' | 'instants'> {
     const instants: Record<string, RankedInstantImage> = {};
     for (const index in this.#instants) {

@@ -30,6 +30,7 @@ export class KeyTableBuilder {
   #count = 0;
   /** By key. Distinguishes most keys without reading their bytes. */
   #hashes = new Uint32Array(LEAST_KEYS);
+  #isFinished = false;
 
   get count(): number {
     return this.#count;
@@ -54,6 +55,7 @@ export class KeyTableBuilder {
       const known = this.#slots[slot] - 1;
       if (this.#isKey(known, hash, source, start, end)) return known;
     }
+    if (this.#isFinished) throw new TypeError('the key table is finished');
     const key = this.#count++;
     this.#slots[slot] = key + 1;
     this.#append(key, hash, source, start, end);
@@ -66,8 +68,9 @@ export class KeyTableBuilder {
     return this.#bytes.subarray(this.#ends[key], this.#ends[key + 1]);
   }
 
-  /** Finishes the image, which takes over memory of the builder. */
+  /** Finishes the image, which takes over memory of the builder. A further key is an error. */
   finish(): KeyTableImage {
+    this.#isFinished = true;
     const ends = sharedUint32s(this.#count + 1);
     ends.set(this.#ends.subarray(0, this.#count + 1));
     const bytes = sharedBytes(ends[this.#count]);

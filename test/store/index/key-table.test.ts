@@ -44,6 +44,14 @@ describe('A key table', () => {
     );
   });
 
+  it('takes no further key when it is finished', () => {
+    const builder = new KeyTableBuilder();
+    intern(builder, 'a');
+    builder.finish();
+    expect(intern(builder, 'a')).to.equal(0);
+    expect(() => intern(builder, 'b')).to.throw(TypeError, 'finished');
+  });
+
   it('grows to many keys, with long ones and the empty one', () => {
     const keys = Array.from({ length: 20_000 }, (_, i) => (i === 77 ? '' : `${'long'.repeat(i % 50)}${i}`));
     const builder = new KeyTableBuilder();
