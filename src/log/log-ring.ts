@@ -1,3 +1,5 @@
+import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino';
+
 /**
  * Room for some 15,000 request lines: half a second or less at full load. A power of two, so that a mask converts
  * positions to offsets.
@@ -92,4 +94,10 @@ export class LogRing {
     this.#bytes.copy(copy, beforeEnd, 0, length - beforeEnd);
     return copy;
   }
+}
+
+/** Creates a logger of JSON lines, with names of levels, and times in ISO 8601. */
+export function createLogger(level: LevelWithSilent, destination: DestinationStream): Logger {
+  const formatters = { level: (name: string) => ({ level: name }) };
+  return pino({ level, timestamp: pino.stdTimeFunctions.isoTime, formatters }, destination);
 }

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LevelWithSilent, Logger } from 'pino';
 import { ERROR_PAUSE_MS, LogOutput } from './log-output.ts';
-import { LogRing } from './log-ring.ts';
-import { createLogger } from './logger.ts';
+import { createLogger, LogRing } from './log-ring.ts';
 
 const STANDARD_OUTPUT = 1;
 const STANDARD_ERROR = 2;

@@ -14,8 +14,7 @@ import { CONNECTIONS, OpenCounts, STREAMS } from '../counts/open-counts.ts';
 import { RequestMetrics } from '../counts/request-metrics.ts';
 import { createServer } from '../http/server.ts';
 import { KeyRing, noteKeyUse } from '../keys/key-ring.ts';
-import { LogRing } from '../log/log-ring.ts';
-import { createLogger } from '../log/logger.ts';
+import { createLogger, LogRing } from '../log/log-ring.ts';
 import type { Command, NumberedCommand, Outcome, Reply, WorkerMemory } from './protocol.ts';
 import { WorkerStores } from './shared-views.ts';
 

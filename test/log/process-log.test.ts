@@ -184,11 +184,16 @@ describe('The log', () => {
     expect(await standardError).to.equal('');
   });
 
-  it('omits lines below its level', async () => {
+  it('has the name of its level and the time in each line, and omits lines below its level', async () => {
     writer = start(['ignore', 'pipe', 'ignore', 'ipc'], 'warn');
     const read = text(writer.stdout ?? expect.fail());
     await write(writer, 10);
     await end(writer);
-    expect(parseLines(await read).map(({ msg }) => msg)).to.deep.equal(['last but one', 'last']);
+    const lines = parseLines(await read);
+    expect(lines.map(({ level, msg }) => [level, msg])).to.deep.equal([
+      ['warn', 'last but one'],
+      ['warn', 'last'],
+    ]);
+    for (const { time } of lines) expect(new Date(time).toISOString()).to.equal(time);
   });
 });

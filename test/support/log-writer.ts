@@ -13,6 +13,9 @@ const LONGEST_WAIT_MS = 200;
 const EXIT_MS = LONGEST_WAIT_MS + 10_000;
 
 interface Line {
+  readonly level: string;
+  /** ISO 8601. */
+  readonly time: string;
   readonly msg: string;
   readonly thread?: string;
   readonly n?: number;

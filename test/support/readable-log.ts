@@ -1,5 +1,5 @@
 import { type LevelWithSilent, type Logger, pino } from 'pino';
-import { createLogger } from '../../src/log/logger.ts';
+import { createLogger } from '../../src/log/log-ring.ts';
 
 export const SILENT = pino({ level: 'silent' });
 

@@ -1,7 +1,6 @@
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import type { LevelWithSilent } from 'pino';
-import { LogRing } from '../../src/log/log-ring.ts';
-import { createLogger } from '../../src/log/logger.ts';
+import { createLogger, LogRing } from '../../src/log/log-ring.ts';
 import { ProcessLog } from '../../src/log/process-log.ts';
 
 /**
