@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, type StdioOptions } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -29,6 +29,8 @@ const IMMEDIATE_EXIT_MS = 10_000;
 const MOST = 8000;
 /** Length of the shortest line. */
 const MIN_LENGTH = 90;
+/** Size limit of a file, in units of 512 bytes. */
+const FILE_BLOCKS = 128;
 const READING = constants.O_RDONLY | constants.O_NONBLOCK;
 const ON_STANDARD_ERROR = 'a line on standard error\n';
 
@@ -118,22 +120,25 @@ describe('The log', () => {
     });
   }
 
-  it('continues with whole lines when another reader opens a named pipe', async () => {
-    const path = inFolder('pipe');
-    const first = StallingReader.start('pipe', SCRIPT, path);
-    writer = first.process;
-    await write(writer, 10);
-    await first.reads(/"thread":"main","n":9,/);
-    await first.close();
-    await write(writer, FLOOD);
-    const second = new LineReader(new Socket({ fd: openSync(path, READING), writable: false }));
-    const [, reported] = await second.reads(/"lines":(\d+),"msg":"log lines dropped"/);
-    const { dropped } = await write(writer, 0);
-    expect(Number(reported)).to.equal(dropped);
-    expect(await end(writer)).to.include({ code: 0 });
-    await second.ended;
-    const written = parseLines(second.text).filter(({ msg }) => msg === 'line');
+  it('drops and counts lines while a file cannot grow, and continues when it can', async () => {
+    const path = inFolder('file');
+    const limited = ['-c', `ulimit -S -f ${FILE_BLOCKS}; exec "$0" "$1" >> "$2"`];
+    writer = spawn('sh', [...limited, process.execPath, join(ROOT, SCRIPT), path], {
+      env: INHERITED,
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    const standardError = text(writer.stderr ?? expect.fail());
+    const { dropped } = await write(writer, FLOOD);
+    expect(dropped).to.be.within(1, FLOOD);
+    expect(statSync(path).size).to.equal(FILE_BLOCKS * 512);
+    execFileSync('prlimit', ['--pid', String(writer.pid), '--fsize=unlimited:unlimited']);
+    await eventually(() =>
+      readFileSync(path, 'utf8').includes(`"lines":${dropped},"msg":"log lines dropped"`),
+    );
+    await end(writer);
+    const written = parseLines(readFileSync(path, 'utf8')).filter(({ msg }) => msg === 'line');
     expect(written).to.have.length(FLOOD + 100 - dropped);
+    expect(await standardError).to.match(/^cannot write the log; lines are dropped: EFBIG.*\n$/);
   });
 
   it('counts each line on a pipe without a reader, from the first on', async () => {

@@ -49,15 +49,10 @@ export class LineReader {
   }
 }
 
-/** A slow reader takes this many characters every few milliseconds: 50 kB a second. */
-const SLOW_LENGTH = 256;
-const SLOW_INTERVAL_MS = 5;
-
 /** Runs a script in a process, and reads its standard output with stalls on demand. */
 export class StallingReader extends LineReader {
   readonly process: ChildProcess;
   readonly #output: ReadOutput;
-  #slowReads: NodeJS.Timeout | undefined;
 
   private constructor(output: ReadOutput, process: ChildProcess, stream: Readable) {
     super(stream);
@@ -107,19 +102,7 @@ export class StallingReader extends LineReader {
     } else this.stream.pause();
   }
 
-  /** Reads a few bytes at a time from now on, from a pipe or socket. */
-  readSlowly(): void {
-    this.stream.pause();
-    this.#slowReads = setInterval(() => this.stream.read(SLOW_LENGTH) as unknown, SLOW_INTERVAL_MS);
-  }
-
-  override close(): Promise<void> {
-    clearInterval(this.#slowReads);
-    return super.close();
-  }
-
   resume(): void {
-    clearInterval(this.#slowReads);
     if (this.#output === 'terminal') this.process.stdin?.write(CONTINUE);
     else this.stream.resume();
   }
