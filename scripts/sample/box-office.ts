@@ -13,6 +13,17 @@ type Outcome = 'pending' | 'fulfilled' | 'cancelled' | 'partly refunded';
 type Delivery = 'home_delivery' | 'pickup_point' | 'on_site';
 const ADD_ONS = ['INSURANCE', 'DONATION'] as const;
 
+/** Fees and amounts in price steps. */
+const HOME_DELIVERY_FEE = 10;
+const PICKUP_FEE = 5;
+const DONATIONS = [2, 10, 40];
+const INSURANCE_PERCENT = 6;
+const PAYMENTS = [
+  { provider: 'stripe', method: 'card' },
+  { provider: 'adyen', method: 'apple_pay' },
+  { provider: 'paypal', method: 'paypal' },
+];
+
 /** An order with all that is drawn for it. Amounts are in minor units. */
 export type Sale = ReturnType<BoxOffice['sell']>;
 
@@ -51,7 +62,7 @@ export class BoxOffice {
     const { profile } = season;
     const cart = this.#carts.fill(season);
     const discount = this.#prices.draw() === 'discounted' ? random.pick(profile.discounts) : null;
-    const lines = cart.map((line) => priceLine(line, discount?.percent ?? 0));
+    const lines = cart.map((line) => priceLine(line, discount?.percent ?? 0, profile.taxRate));
     const firstStart = Math.min(...lines.map(startOf));
     const drawn = this.#outcomes.draw();
     const outcome = isPossible(drawn, lines, firstStart > reference) ? drawn : 'fulfilled';
@@ -84,7 +95,7 @@ export class BoxOffice {
       channel,
       delivery: this.#delivery(profile, channel, buyer),
       addOns: this.#addOnsOf(profile, sumOf(lines, 'unitPaid')),
-      payment: this.#payment(profile, channel),
+      payment: this.#payment(channel),
       optIns: profile.optIns.map((name) => ({ name, accepted: random.chance(0.35) })),
     };
   }
@@ -99,43 +110,45 @@ export class BoxOffice {
   }
 
   /** Draws the order's `delivery` and its fee. */
-  #delivery({ homeDelivery, pickup, countryCode }: Profile, channel: SalesChannel, buyer: Buyer) {
+  #delivery(
+    { carriers, pickupPoints, priceStep, countryCode }: Profile,
+    channel: SalesChannel,
+    buyer: Buyer,
+  ) {
     const type = channel.issuanceChannel === 'BOX_OFFICE' ? 'on_site' : this.#deliveries.draw();
     const none = { type, carrierId: null, homeDeliveryAddress: null, pickupPoint: null };
     switch (type) {
       case 'on_site':
         return { fee: 0, record: none };
       case 'home_delivery': {
-        const { carrierId, fee } = homeDelivery;
-        return { fee, record: { ...none, carrierId, homeDeliveryAddress: buyer.deliveryAddress } };
+        const record = { ...none, carrierId: carriers.home, homeDeliveryAddress: buyer.deliveryAddress };
+        return { fee: HOME_DELIVERY_FEE * priceStep, record };
       }
       case 'pickup_point': {
-        const { carrierId, fee, points } = pickup;
-        const [pickupPointId, name, addressLine1, city, postalCode] = this.#context.random.pick(points);
+        const [pickupPointId, name, addressLine1, city, postalCode] = this.#context.random.pick(pickupPoints);
         const pickupPoint = { pickupPointId, name, addressLine1, city, postalCode, countryCode };
-        return { fee, record: { ...none, carrierId, pickupPoint } };
+        return { fee: PICKUP_FEE * priceStep, record: { ...none, carrierId: carriers.pickup, pickupPoint } };
       }
     }
   }
 
   /** Draws add-ons with their prices. Free ones are left out. */
-  #addOnsOf({ insurance, donation }: Profile, subtotalPaid: number) {
+  #addOnsOf({ insurance, donation, priceStep }: Profile, subtotalPaid: number) {
     const drawn = this.#addOns.draw();
     return ADD_ONS.filter((category) => drawn.includes(category)).flatMap((category) => {
-      const { serviceId, serviceName } = category === 'INSURANCE' ? insurance : donation;
-      const price =
+      const [service, price] =
         category === 'INSURANCE'
-          ? percentOf(subtotalPaid, insurance.percent)
-          : this.#context.random.pick(donation.amounts);
-      return price > 0 ? [{ category, serviceId, serviceName, price }] : [];
+          ? [insurance, percentOf(subtotalPaid, INSURANCE_PERCENT)]
+          : [donation, this.#context.random.pick(DONATIONS) * priceStep];
+      return price > 0 ? [{ category, ...service, price }] : [];
     });
   }
 
   /** Draws a payment; cash has no provider. */
-  #payment({ payments }: Profile, channel: SalesChannel): { provider: string | null; method: string } {
+  #payment(channel: SalesChannel): { provider: string | null; method: string } {
     const { random } = this.#context;
     const cash = channel.issuanceChannel === 'BOX_OFFICE' && random.chance(0.5);
-    return cash ? { provider: null, method: 'cash' } : random.pick(payments);
+    return cash ? { provider: null, method: 'cash' } : random.pick(PAYMENTS);
   }
 }
 

@@ -1,5 +1,6 @@
 import { percentOf, taxWithin } from './money.ts';
-import type { BundleOffer, EventOnSale, Pricing, ProductOffer, Season, TicketOffer } from './season.ts';
+import type { BundleOffer, EventOnSale, Pricing, ProductOffer, TicketOffer } from './offers.ts';
+import type { Season } from './season.ts';
 import { type Random, ShuffleBag } from './random.ts';
 
 /** A line of an order. */
@@ -22,13 +23,13 @@ export interface PricedLine extends CartLine {
 }
 
 /** Applies a discount in percent to a line if it is a ticket. Bundles and options have their own prices. */
-export function priceLine(line: CartLine, percent: number): PricedLine {
+export function priceLine(line: CartLine, percent: number, taxRate: number): PricedLine {
   const { offer, pricing, base } = line;
   const isDiscountable = offer.type === 'TICKET' && base === null && pricing.bundleOfferId === null;
   const unitPrice = pricing.price;
   const unitDiscount = isDiscountable ? percentOf(unitPrice, percent) : 0;
   const unitPaid = unitPrice - unitDiscount;
-  return { ...line, unitPrice, unitDiscount, unitPaid, unitTax: taxWithin(unitPaid, offer.taxRate) };
+  return { ...line, unitPrice, unitDiscount, unitPaid, unitTax: taxWithin(unitPaid, taxRate) };
 }
 
 /** Sums an amount per unit over all units of the lines. */
@@ -70,7 +71,7 @@ export class CartGenerator {
       const bundles = season.bundles.filter(fits);
       if (bundles.length > 0) return this.#bundle(this.#random.pick(bundles));
     }
-    if (kind === 'merchandise only' && season.products.length > 0) return this.#merchandise(season);
+    if (kind === 'merchandise only') return this.#merchandise(season);
 
     const event = this.#eventWithTickets(season);
     const base = this.#tickets(event);
@@ -87,7 +88,6 @@ export class CartGenerator {
       }
       case 'plain':
       case 'bundle':
-      case 'merchandise only':
         return [base];
     }
   }
@@ -132,9 +132,8 @@ export class CartGenerator {
     return quantity > 0 ? [{ ...option, base, position: base.position, quantity }] : [];
   }
 
-  /** Returns a piece of merchandise if the season has any. */
+  /** Returns a piece of merchandise. */
   #merchandise({ products }: Season): CartLine[] {
-    if (products.length === 0) return [];
     const offer = this.#random.pick(products);
     const position = this.#position(offer);
     return [

@@ -9,6 +9,9 @@ const STATUSES = {
   'partly refunded': { status: 'FULFILLED', paymentStatus: 'PARTIALLY_REFUNDED' },
 } as const;
 
+/** Fee of a ticket, in price steps. */
+const SERVICE_FEE = 3;
+
 export type OrderRecord = ReturnType<typeof orderRecord>;
 
 /**
@@ -23,7 +26,7 @@ export function orderRecord(sale: Sale) {
   const discountCode = sale.discount?.code ?? null;
   const subtotal = sumOf(lines, 'unitPrice');
   const subtotalPaid = sumOf(lines, 'unitPaid');
-  const serviceFees = profile.serviceFeePerTicket * ticketsWithFee(lines);
+  const serviceFees = SERVICE_FEE * profile.priceStep * ticketsWithFee(lines);
   const feesAndAddOns = serviceFees + delivery.fee + addOns.reduce((sum, { price }) => sum + price, 0);
   const totalPaid = subtotalPaid + feesAndAddOns;
   const refunds = {

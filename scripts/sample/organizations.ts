@@ -1,3 +1,4 @@
+import { SEASON } from './model.ts';
 import type { Profile } from './profile.ts';
 import { club } from './profiles/club.ts';
 import { festival } from './profiles/festival.ts';
@@ -14,10 +15,9 @@ export function divideTickets(
   const eventCounts = sharesOf(events, Array<number>(organizations).fill(1));
   const all = eventCounts.map((count, position) => {
     const profile = profileAt(position);
-    const { productions } = profile;
     const weights = Array.from(
       { length: count },
-      (_, event) => productions[event % productions.length].popularity * (0.6 + 0.8 * random.fraction()),
+      (_, event) => SEASON[event % SEASON.length].popularity * (0.6 + 0.8 * random.fraction()),
     );
     return { profile, weights };
   });

@@ -1,66 +1,44 @@
-import type { Schedule } from './clock.ts';
+import type { OfferName, Production } from './model.ts';
 import type { Currency } from './money.ts';
 
-/**
- * The description of a kind of organization, from which all its records are made. Prices are in minor units of its
- * currency and include tax. Tags and images are none by default. An image is the name of a file in `imageFolder`.
- */
+/** The parameters of an organization. With the model, they determine its events and offers. */
 export interface Profile {
   readonly organizationId: string;
   readonly name: string;
-  /** Places that distinguish further organizations of the same kind. */
+  /** Places that distinguish further organizations of this profile. */
   readonly branches: readonly string[];
-  readonly imageFolder: string;
   readonly zone: string;
-  readonly currency: Currency;
   readonly countryCode: string;
+  readonly currency: Currency;
+  /** Unit of the prices, in minor units of the currency. */
+  readonly priceStep: number;
+  readonly taxRate: number;
   readonly orderNumberPrefix: string;
   readonly invoicePrefix: string;
-  readonly taxRate: number;
-  /** Multiple to which computed prices are rounded. */
-  readonly priceStep: number;
-  readonly serviceFeePerTicket: number;
-  /** Pricings that every seat category offers. The first is the usual rate. */
-  readonly rates: readonly { readonly name: string; readonly percent: number; readonly resale: boolean }[];
-  /** Names of the pricings of merchandise, sold alone and with a ticket. */
+  readonly places: Readonly<Record<Production['place'], Venue>>;
+  /** An event without a description has no image. */
+  readonly productions: Readonly<
+    Record<Production['name'], readonly [title: string, description: string | null, ...tags: string[]]>
+  >;
+  readonly offers: Readonly<Record<OfferName, readonly [name: string, description?: string]>>;
+  /** Names of the blocs of a seat category; none for free seating. */
+  readonly blocs: Readonly<Partial<Record<OfferName, readonly string[]>>>;
+  /** Names of the pricings of seats, and of those of merchandise. */
+  readonly rates: readonly string[];
   readonly shopRate: string;
   readonly withTicketRate: string;
-  readonly house: Venue;
-  readonly productions: readonly Production[];
-  readonly merchandise: readonly Merchandise[];
-  readonly packages: readonly Package[];
+  /** The options of merchandise: their labels, and those of each variant. */
+  readonly optionLabels: readonly string[];
+  readonly variants: readonly (readonly string[])[];
+  readonly form: Form;
   readonly discounts: readonly { readonly code: string; readonly percent: number }[];
   readonly salesChannels: readonly SalesChannel[];
-  readonly payments: readonly { readonly provider: string; readonly method: string }[];
-  readonly homeDelivery: { readonly carrierId: string; readonly fee: number };
-  readonly pickup: {
-    readonly carrierId: string;
-    readonly fee: number;
-    readonly points: readonly PickupPoint[];
-  };
-  readonly insurance: { readonly serviceId: string; readonly serviceName: string; readonly percent: number };
-  readonly donation: {
-    readonly serviceId: string;
-    readonly serviceName: string;
-    readonly amounts: readonly number[];
-  };
+  readonly carriers: { readonly home: string; readonly pickup: string };
+  readonly pickupPoints: readonly PickupPoint[];
+  readonly insurance: AddOn;
+  readonly donation: AddOn;
   readonly optIns: readonly string[];
   readonly population: Population;
-}
-
-/** An event and the offers of its tickets. */
-export interface Production {
-  readonly title: string;
-  readonly description?: string;
-  readonly image?: string;
-  /** Default: the house. */
-  readonly venue?: Venue;
-  readonly tags: readonly string[];
-  readonly schedule: Schedule;
-  /** Relative demand for its tickets. */
-  readonly popularity: number;
-  readonly categories: readonly Category[];
-  readonly extras?: readonly Extra[];
 }
 
 /** A place with an address, a name in legacy free text, or neither. The zone is the organization's by default. */
@@ -76,36 +54,6 @@ export interface Venue {
   readonly zone?: string;
 }
 
-export const NO_VENUE: Venue = {};
-
-/** A seat category: a TICKET offer that is sold alone. */
-export interface Category {
-  readonly name: string;
-  readonly description?: string;
-  readonly price: number;
-  readonly compareAtPrice?: number;
-  /** Default: free seating. */
-  readonly seating?: Seating;
-  readonly form?: Form;
-}
-
-/** Numbered seats, or a named area without numbers. */
-export type Seating =
-  | {
-      readonly blocs: readonly string[];
-      readonly rows: number;
-      readonly seatsPerRow: number;
-      readonly rowNames: 'letters' | 'numbers';
-    }
-  | { readonly area: string };
-
-/** A TICKET offer that is sold only as an option. It has a pricing for each of the first categories of base tickets. */
-export interface Extra {
-  readonly name: string;
-  readonly description?: string;
-  readonly pricings: readonly { readonly name: string; readonly price: number }[];
-}
-
 /** An attendee form: the choices of each field, which takes one answer, or several if it is named in `multiple`. */
 export interface Form {
   readonly formId: string;
@@ -113,44 +61,15 @@ export interface Form {
   readonly multiple: readonly string[];
 }
 
-/** A PRODUCT offer. */
-export interface Merchandise {
-  readonly name: string;
-  readonly description?: string;
-  readonly price: number;
-  readonly compareAtPrice?: number;
-  /** Price as an option of a ticket of the first category. Absent: only sold alone. */
-  readonly priceWithTicket?: number;
-  /** Default: the rate of tickets. */
-  readonly taxRate?: number;
-  readonly images?: readonly string[];
-  readonly tags?: readonly string[];
-  /** Up to three. */
-  readonly optionLabels?: readonly string[];
-  readonly variants: readonly (readonly [weightInGrams: number, ...options: string[]])[];
-  /** Positions of the productions that hold it. Absent: all. */
-  readonly productions?: readonly number[];
-}
-
-/** A BUNDLE offer: first-category tickets of some productions, optionally with a piece of merchandise. */
-export interface Package {
-  readonly name: string;
-  readonly description?: string;
-  /** Price in percent of the single prices. */
-  readonly percent: number;
-  /** Positions of productions. A small season omits those it does not have. */
-  readonly productions: readonly number[];
-  readonly ticketsEach: number;
-  /** Position in the merchandise. */
-  readonly merchandise?: number;
-  readonly images?: readonly string[];
-  readonly tags?: readonly string[];
-}
-
 export interface SalesChannel {
   readonly salesChannelId: string;
   readonly salesChannelName: string;
   readonly issuanceChannel: string;
+}
+
+interface AddOn {
+  readonly serviceId: string;
+  readonly serviceName: string;
 }
 
 type PickupPoint = readonly [
@@ -174,11 +93,6 @@ export interface Population {
 
 /** A name as it is written, and in the letters of an e-mail address. */
 export type Name = readonly [written: string, latin: string];
-
-/** Returns the URL of an image of a profile. */
-export function imageUrl({ imageFolder }: Profile, image: string): string {
-  return `https://images.example.org/${imageFolder}/${image}.jpg`;
-}
 
 /**
  * Splits a list of names at blanks; `_` stands for a blank within a name. A name in another script is followed by a

@@ -1,16 +1,9 @@
 import { MINUTE, type Seconds, writeUtc } from './clock.ts';
 import { amount, type Currency } from './money.ts';
-import { imageUrl, type Profile, type Venue } from './profile.ts';
+import type { Profile, Venue } from './profile.ts';
 import type { Random } from './random.ts';
-import type {
-  BundleOffer,
-  EventOnSale,
-  Pricing,
-  ProductOffer,
-  Season,
-  Stock,
-  TicketOffer,
-} from './season.ts';
+import type { BundleOffer, EventOnSale, Pricing, ProductOffer, Stock, TicketOffer } from './offers.ts';
+import type { Season } from './season.ts';
 
 /** The import records of a season. */
 
@@ -23,22 +16,27 @@ const MAX_BUNDLES = 4;
 
 /** Returns the import record of an event, without the session summary, which the builder derives. */
 export function eventRecord(profile: Profile, event: EventOnSale) {
-  const { production } = event;
-  const venue = production.venue ?? profile.house;
+  const { name, place } = event.production;
+  const [, description, ...tags] = profile.productions[name];
+  const venue = profile.places[place];
   return {
     organizationId: profile.organizationId,
     id: event.eventId,
     createdAt: writeUtc(event.createdAt, fractionOf(event.createdAt)),
     updatedAt: writeUtc(event.updatedAt),
     title: event.title,
-    description: production.description ?? null,
-    imageUrl: production.image === undefined ? null : imageUrl(profile, production.image),
+    description,
+    imageUrl: description === null ? null : imageUrl(profile, name),
     venueName: venue.name ?? null,
     venueAddress: addressOf(venue),
     eventTimezone: event.clock.zone,
     currency: profile.currency.code,
-    tags: production.tags,
+    tags,
   };
+}
+
+function imageUrl({ organizationId }: Profile, name: string): string {
+  return `https://images.example.org/${organizationId}/${name}.jpg`;
 }
 
 function addressOf({ address }: Venue) {
@@ -77,7 +75,8 @@ export function offerRecords({ profile, events, products, bundles }: Season, ran
 function ticketOfferRecord(profile: Profile, offer: TicketOffer, random: Random) {
   const { currency } = profile;
   const { event } = offer;
-  const { image, tags } = event.production;
+  const { name } = event.production;
+  const [, , ...tags] = profile.productions[name];
   const inventory = offer.stock.map((stock, position) => ({
     inventoryId: stock.inventoryId,
     sessionId: event.sessions[position].sessionId,
@@ -88,16 +87,16 @@ function ticketOfferRecord(profile: Profile, offer: TicketOffer, random: Random)
     offerId: offer.offerId,
     type: offer.type,
     name: offer.name,
-    description: offer.description ?? null,
+    description: offer.description,
     currency: currency.code,
-    images: image === undefined ? [] : [imageUrl(profile, image)],
+    images: [imageUrl(profile, name)],
     tags,
     minQuantityPerOrder: 1,
     maxQuantityPerOrder: MAX_TICKETS,
-    compareAtPrice: offer.compareAtPrice === undefined ? null : amount(offer.compareAtPrice, currency),
+    compareAtPrice: offer.compareAtPrice === null ? null : amount(offer.compareAtPrice, currency),
     createdAt: createdAfter(event, random),
     eventId: event.eventId,
-    vatRate: offer.taxRate,
+    vatRate: profile.taxRate,
     defaultMaximumCapacity: Math.max(...inventory.map(({ totalStock }) => totalStock)),
     attendeeFormId: offer.form?.formId ?? null,
     pricing: offer.pricings.map((pricing) => ({
@@ -114,7 +113,7 @@ function ticketOfferRecord(profile: Profile, offer: TicketOffer, random: Random)
 
 /** Returns the fields that the offers of products and of bundles share. */
 function heldOffer(profile: Profile, offer: ProductOffer | BundleOffer, random: Random) {
-  const { type, offerId, heldBy, name, description = null, images = [], tags = [] } = offer;
+  const { type, offerId, heldBy, name, description, image } = offer;
   return {
     organizationId: profile.organizationId,
     heldByEventIds: heldBy.map(({ eventId }) => eventId),
@@ -123,8 +122,8 @@ function heldOffer(profile: Profile, offer: ProductOffer | BundleOffer, random: 
     name,
     description,
     currency: profile.currency.code,
-    images: images.map((image) => imageUrl(profile, image)),
-    tags,
+    images: [imageUrl(profile, image)],
+    tags: [],
     minQuantityPerOrder: 1,
     createdAt: createdAfter(heldBy[0], random),
   };
@@ -136,16 +135,21 @@ function productOfferRecord(profile: Profile, offer: ProductOffer, random: Rando
     ...heldOffer(profile, offer, random),
     type: offer.type,
     maxQuantityPerOrder: MAX_PRODUCTS,
-    compareAtPrice: offer.compareAtPrice === undefined ? null : amount(offer.compareAtPrice, currency),
-    vatRate: offer.taxRate,
+    compareAtPrice: offer.compareAtPrice === null ? null : amount(offer.compareAtPrice, currency),
+    vatRate: profile.taxRate,
     defaultQuantity: 1,
-    variantOptionLabels: optionsOf(offer.optionLabels ?? []),
+    variantOptionLabels: optionsOf(offer.optionLabels),
     pricing: offer.pricings.map((pricing) => pricingRecord(pricing, currency)),
     inventory: offer.stock.map(({ inventoryId, sold }, position) => {
-      const [weightInGrams, ...options] = offer.variants[position];
       const totalStock = roundUp(sold + random.between(0, 40 + sold), 20);
       const availableStock = totalStock - sold;
-      return { inventoryId, ...optionsOf(options), totalStock, availableStock, weightInGrams };
+      return {
+        inventoryId,
+        ...optionsOf(offer.variants[position]),
+        totalStock,
+        availableStock,
+        weightInGrams: offer.weightInGrams,
+      };
     }),
   };
 }
@@ -156,14 +160,14 @@ function optionsOf([option1 = null, option2 = null, option3 = null]: readonly (s
 
 function bundleOfferRecord(profile: Profile, offer: BundleOffer, random: Random) {
   const { currency } = profile;
-  const { parts, images } = offer;
+  const { parts } = offer;
   const singly = parts.reduce((sum, part) => sum + part.offer.pricings[0].price * part.quantity, 0);
   const together = parts.reduce((sum, part) => sum + part.pricing.price * part.quantity, 0);
   return {
     ...heldOffer(profile, offer, random),
     type: offer.type,
     maxQuantityPerOrder: MAX_BUNDLES,
-    compareAtPrice: images === undefined ? null : amount(singly, currency),
+    compareAtPrice: amount(singly, currency),
     pricingId: offer.pricingId,
     price: amount(together, currency),
     contains: parts.map((part) => ({
@@ -180,7 +184,7 @@ function pricingRecord({ pricingId, name, price, bundleOfferId }: Pricing, curre
 
 /** Returns a stock that covers all issued tickets. Seats of cancelled tickets are available again. */
 function stockOf({ sold, cancelled }: Stock, { seating }: TicketOffer, random: Random) {
-  const step = seating && 'rows' in seating ? seating.seatsPerRow : 10;
+  const step = seating?.numbered?.seatsPerRow ?? 10;
   const soldOut = sold > 0 && random.chance(SOLD_OUT);
   const totalStock = roundUp(soldOut ? sold : Math.ceil(sold * (1.1 + random.fraction())) + 2 * step, step);
   return { totalStock, availableStock: totalStock - (sold - cancelled) };

@@ -3,9 +3,10 @@ import type { PricedLine } from './cart.ts';
 import { MINUTE, type Seconds } from './clock.ts';
 import { amount } from './money.ts';
 import type { OrderRecord } from './order-record.ts';
-import type { Form, Seating } from './profile.ts';
+import type { Seating, TicketOffer } from './offers.ts';
+import type { Form } from './profile.ts';
 import type { Random } from './random.ts';
-import type { SampleContext, TicketOffer } from './season.ts';
+import type { SampleContext } from './season.ts';
 
 /** Shares of tickets that are admitted, and whose form is filled in. */
 const ADMITTED = 0.87;
@@ -113,19 +114,19 @@ function answers({ formId, fields, multiple }: Form, submittedAt: string, random
 }
 
 /** Returns the seat of ticket `number` (from 0) of an offer and session. Seats are filled row by row. */
-export function seatAt(seating: Seating | undefined, number: number) {
-  if (seating === undefined) return null;
-  if ('area' in seating) return { blocName: seating.area, seatRow: null, seatNumber: null };
-  const { blocs, rows, seatsPerRow, rowNames } = seating;
+export function seatAt(seating: Seating | null, number: number) {
+  if (seating === null) return null;
+  const { blocs, numbered } = seating;
+  if (numbered === null) return { blocName: blocs[0], seatRow: null, seatNumber: null };
+  const { rows, seatsPerRow } = numbered;
   const row = Math.floor(number / seatsPerRow);
   const bloc = Math.floor(row / rows);
   // Full blocs are followed by numbered copies: "Balcon", then "Balcon 2".
   const round = Math.floor(bloc / blocs.length) + 1;
   const name = blocs[bloc % blocs.length];
-  const inBloc = row % rows;
   return {
     blocName: round === 1 ? name : `${name} ${round}`,
-    seatRow: rowNames === 'letters' ? rowLetters(inBloc) : String(inBloc + 1),
+    seatRow: rowLetters(row % rows),
     seatNumber: String((number % seatsPerRow) + 1),
   };
 }

@@ -2,6 +2,7 @@ import { BoxOffice } from './box-office.ts';
 import { Customers } from './customers.ts';
 import { ImportFolder } from './import-folder.ts';
 import { orderRecord } from './order-record.ts';
+import { SEASON } from './model.ts';
 import { divideTickets } from './organizations.ts';
 import { Identifiers, Random } from './random.ts';
 import { createSeason, type SampleContext } from './season.ts';
@@ -68,14 +69,9 @@ async function fill(folder: ImportFolder, options: WriteOptions): Promise<void> 
     const customers = new Customers(profile, Math.max(1, Math.ceil(tickets / TICKETS_PER_CUSTOMER)), random);
     let orders = 0;
 
-    const perSeason = profile.productions.length;
-    for (let first = 0; first < quotas.length; first += perSeason) {
-      const season = createSeason(
-        profile,
-        first / perSeason,
-        quotas.slice(first, first + perSeason),
-        context,
-      );
+    for (let first = 0; first < quotas.length; first += SEASON.length) {
+      const inSeason = quotas.slice(first, first + SEASON.length);
+      const season = createSeason(profile, first / SEASON.length, inSeason, context);
       for (const event of season.events) {
         folder.write('events', eventRecord(profile, event));
         for (const session of sessionRecords(profile, event)) folder.write('sessions', session);

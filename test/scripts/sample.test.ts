@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import { main } from '../../scripts/sample.ts';
 import { run, runHere } from '../support/command.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
-import { FILES } from './sample/sample-folder.ts';
 
 describe('npm run sample', () => {
   const inFolder = folderForAll();
@@ -18,7 +17,7 @@ describe('npm run sample', () => {
       .to.include(output)
       .and.match(/^ {2}tickets +12$/m)
       .and.match(/^ {2}events +3$/m);
-    expect((await readdir(output)).sort()).to.deep.equal(FILES);
+    expect(await readdir(output)).to.include('tickets.ndjson');
   });
 
   it('refuses a folder with other files, and leaves it unchanged', async () => {
