@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
+import { type RefusalReason, RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
 import { alterRuns, type RunContent } from './alter-runs.ts';
 import { change } from './altered-snapshot.ts';
@@ -72,9 +72,10 @@ export class SoundSnapshot {
   }
 }
 
-/** Expects the reader to refuse a file with a message. */
-export function expectRefused(path: string, expected: RegExp | string): void {
-  const { message } = thrownBy(() => readSnapshot(path), RefusedSnapshot);
-  if (typeof expected === 'string') expect(message).to.equal(expected);
-  else expect(message).to.match(expected);
+/** Expects the reader to refuse a file with a message, and for a reason if one is given. */
+export function expectRefused(path: string, expected: RegExp | string, reason?: RefusalReason): void {
+  const refusal = thrownBy(() => readSnapshot(path), RefusedSnapshot);
+  if (typeof expected === 'string') expect(refusal.message).to.equal(expected);
+  else expect(refusal.message).to.match(expected);
+  if (reason !== undefined) expect(refusal.reason).to.equal(reason);
 }

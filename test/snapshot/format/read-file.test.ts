@@ -4,6 +4,7 @@ import { mock } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
+import type { RefusalReason } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { FORMAT_VERSION } from '../../../src/snapshot/format/schema.ts';
 import { openSnapshot } from '../../../src/snapshot/format/snapshot-file.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
@@ -37,29 +38,32 @@ describe('The snapshot reader', () => {
     return path;
   };
 
-  for (const [what, makeFile, reason] of [
-    ['a folder', () => snapshot.file('import'), 'it is not a regular file'],
-    ['a device', () => '/dev/null', 'it is not a regular file'],
-    ['a missing file', () => snapshot.file('nowhere.sqlite'), /^it cannot be read: ENOENT/],
-    ['a path through a file', () => `${snapshot.path}/a.sqlite`, /^it cannot be read: ENOTDIR/],
-    ['an empty file', () => snapshot.copyOf(() => Buffer.from('')), 'the file is empty'],
+  for (const [what, makeFile, reason, message] of [
+    ['a folder', () => snapshot.file('import'), 'not-a-file', 'it is not a regular file'],
+    ['a device', () => '/dev/null', 'not-a-file', 'it is not a regular file'],
+    ['a missing file', () => snapshot.file('nowhere.sqlite'), 'unreadable', /^it cannot be read: ENOENT/],
+    ['a path through a file', () => `${snapshot.path}/a.sqlite`, 'unreadable', /^it cannot be read: ENOTDIR/],
+    ['an empty file', () => snapshot.copyOf(() => Buffer.from('')), 'empty', 'the file is empty'],
     ...['x', 'SQLite format 3\0', 'some text\n'.repeat(1000), '\0'.repeat(20_000)].map(
       (text) =>
         [
           `${text.length} characters: ${JSON.stringify(text.slice(0, 20))}`,
           () => snapshot.copyOf(() => Buffer.from(text)),
+          'not-sqlite',
           'it is not an SQLite database',
         ] as const,
     ),
-    ['a database of no application', () => newDatabase(), otherApplication('0x00000000')],
+    ['a database of no application', () => newDatabase(), 'foreign', otherApplication('0x00000000')],
     [
       'a database of another application',
       withPragma('application_id = 252006673'),
+      'foreign',
       otherApplication('0x0f055111'),
     ],
     [
       'a database with a negative application_id',
       withPragma('application_id = -1'),
+      'foreign',
       otherApplication('0xffffffff'),
     ],
     ...[-1, 0, FORMAT_VERSION + 1, FORMAT_VERSION + 6].map(
@@ -67,6 +71,7 @@ describe('The snapshot reader', () => {
         [
           `format ${version}`,
           withPragma(`user_version = ${version}`),
+          'other-version',
           `its format (user_version) is ${version}, but this Foyer reads format ${FORMAT_VERSION}; ${REBUILD}`,
         ] as const,
     ),
@@ -78,11 +83,13 @@ describe('The snapshot reader', () => {
           'PRAGMA application_id = 1181710706',
           `PRAGMA user_version = ${FORMAT_VERSION}`,
         ),
+      'schema',
       'its text encoding is not UTF-8',
     ],
     [
       'a file truncated within its header',
       () => snapshot.copyOf((bytes) => bytes.subarray(0, 99)),
+      'not-sqlite',
       'it is not an SQLite database',
     ],
     ...[0.001, 0.25, 0.5, 0.9, 0.99999].map(
@@ -90,35 +97,38 @@ describe('The snapshot reader', () => {
         [
           `a file truncated to ${share * 100} %`,
           () => snapshot.copyOf((bytes) => bytes.subarray(0, Math.floor(bytes.length * share))),
+          'cut-short',
           /^its header declares \d+ bytes, but the file has \d+: it is truncated, or still being copied$/,
         ] as const,
     ),
     [
       'a file with bytes added at its end',
       () => snapshot.copyOf((bytes) => Buffer.concat([bytes, Buffer.of(0)])),
+      'cut-short',
       /^its header declares \d+ bytes, but the file has \d+: bytes were added at its end$/,
     ],
     [
       'a file with zeros instead of its second half',
       () => snapshot.copyOf((bytes) => bytes.fill(0, bytes.length >> 1)),
+      'damaged',
       /^(SQLite cannot read it: .* \(SQLITE_CORRUPT.*\)|its table "deletions" is damaged: .*); copy or build it again$/,
     ],
-  ] satisfies (readonly [string, () => string, string | RegExp])[]) {
+  ] satisfies (readonly [string, () => string, RefusalReason, string | RegExp])[]) {
     it(`refuses ${what}`, () => {
-      expectRefused(makeFile(), reason);
+      expectRefused(makeFile(), message, reason);
     });
   }
 
   it('refuses a file in WAL mode, and leaves no side files', () => {
     const path = snapshot.copyWith('PRAGMA journal_mode = WAL');
-    expectRefused(path, /^it is in WAL mode; a snapshot is in rollback-journal mode/);
+    expectRefused(path, /^it is in WAL mode; a snapshot is in rollback-journal mode/, 'wal');
     expect(readdirSync(dirname(path))).to.deep.equal(['a.sqlite']);
   });
 
   it('refuses a file with a journal or a write-ahead log, without applying it', () => {
     const [withJournal, withLog] = [snapshot.copy(), snapshot.copy()];
     writeFileSync(`${withJournal}-journal`, '');
-    expectRefused(withJournal, 'a -journal file exists: the write to it is not complete');
+    expectRefused(withJournal, 'a -journal file exists: the write to it is not complete', 'unfinished');
     const other = snapshot.copyWith('PRAGMA journal_mode = WAL');
     const writer = new Database(other);
     writer.exec("UPDATE organizations SET name = 'other'");
@@ -185,6 +195,7 @@ describe('The snapshot reader', () => {
         expectRefused(
           snapshot.copyWith(statement),
           `its schema is not that of a snapshot (data/schema.sql): ${difference}; ${REBUILD}`,
+          'schema',
         );
       });
     }
