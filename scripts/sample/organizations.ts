@@ -46,7 +46,7 @@ function profileAt(position: number): Profile {
  * Divides a whole number into whole shares in proportion to `weights`, which are not all zero. The shares add up to
  * `total`: the largest remainders are rounded up, ties in order.
  */
-export function sharesOf(total: number, weights: readonly number[]): number[] {
+function sharesOf(total: number, weights: readonly number[]): number[] {
   const sum = weights.reduce((a, b) => a + b, 0);
   const exact = weights.map((weight) => (total * weight) / sum);
   const shares = exact.map(Math.floor);

@@ -114,7 +114,7 @@ function answers({ formId, fields, multiple }: Form, submittedAt: string, random
 }
 
 /** Returns the seat of ticket `number` (from 0) of an offer and session. Seats are filled row by row. */
-export function seatAt(seating: Seating | null, number: number) {
+function seatAt(seating: Seating | null, number: number) {
   if (seating === null) return null;
   const { blocs, numbered } = seating;
   if (numbered === null) return { blocName: blocs[0], seatRow: null, seatNumber: null };
