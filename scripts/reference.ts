@@ -37,9 +37,6 @@ const PARTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'docs/fleet.md': {
     alerts: monitoring.alertTable(PULL_ALERTS),
   },
-  'docs/snapshot-format.md': {
-    columns: tables.columnTable(),
-  },
 };
 
 const FILES: Readonly<Record<string, string>> = {

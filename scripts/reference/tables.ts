@@ -8,7 +8,6 @@ import { importOnlyFields, ORGANIZATION_FIELDS } from '../../src/snapshot/builde
 import { DELETION_FIELDS } from '../../src/snapshot/builder/staging/read-import.ts';
 import { COLLECTIONS, type CollectionLayout } from '../../src/snapshot/format/layout.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
-import { SCHEMA } from '../../src/snapshot/format/schema.ts';
 import { MEGABYTE } from '../../src/store/memory/shared-arrays.ts';
 
 /** The tables of the documents that derive from declarations in `src`, in Markdown. */
@@ -106,17 +105,4 @@ function typeName(shape: Shape): string {
   if (shape.kind === 'text' && shape.nonEmpty) return 'text, not empty';
   // Such as "time zone" for `timeZone`.
   return shape.kind.replace(/[A-Z]/, (letter) => ` ${letter.toLowerCase()}`);
-}
-
-/** Returns the index columns of the run tables, with their comments in the schema. */
-export function columnTable(): string {
-  const rows = COLLECTIONS.flatMap(({ table: name, columns }) => {
-    const [declarations] = SCHEMA.split(`CREATE TABLE ${name} (`)[1].split('STRICT;');
-    return columns.map(({ column, holds }) => {
-      const comment = new RegExp(`^ +${column} .*-- (.*)$`, 'm').exec(declarations)?.[1];
-      if (comment === undefined) throw new Error(`data/schema.sql has no comment for ${name}.${column}`);
-      return [`\`${name}.${column}\``, holds, comment];
-    });
-  });
-  return table(['column', 'form', 'element'], rows);
 }
