@@ -70,11 +70,9 @@ export default tseslint.config(
   },
   {
     files: [
-      'src/http/app.ts',
       'src/snapshot/builder/merge/snapshot-writer.ts',
       'src/snapshot/builder/staging/contradictions.ts',
       'src/snapshot/format/manifest.ts',
-      'src/workers/supervisor.ts',
     ],
     rules: { 'max-lines': 'off', 'max-lines-per-function': 'off' },
   },

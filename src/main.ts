@@ -1,4 +1,11 @@
-import { canSharePort, type Config, isLoopback, misspeltVariables, readConfig, WrongUsage } from './config.ts';
+import {
+  canSharePort,
+  type Config,
+  isLoopback,
+  misspeltVariables,
+  readConfig,
+  WrongUsage,
+} from './config.ts';
 import { ProcessLog } from './log/process-log.ts';
 import { portInUse, startReplica } from './replica.ts';
 import { pollOnSignal, stopOnSignal } from './signals.ts';

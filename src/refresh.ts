@@ -24,7 +24,6 @@ export function startRefresh(
   const history = new LoadHistory();
   const memory = memoryLimit(config.memoryLimitMb);
   const admission = new Admission(stores, memory, config.threads);
-  const begun = Promise.withResolvers<undefined>();
   const keys = new KeysWatcher(config.keysFile, log, (rows) => workers.replaceKeys(rows));
   let isSwapping = false;
   const snapshots = new SnapshotWatcher({
@@ -40,9 +39,7 @@ export function startRefresh(
           void workers.publish(stores.view);
         }
       };
-      const image = loadSnapshot(path, { admit, timeoutSeconds: config.loadTimeoutSeconds, signal });
-      begun.resolve(undefined);
-      return image;
+      return loadSnapshot(path, { admit, timeoutSeconds: config.loadTimeoutSeconds, signal });
     },
     goLive: async (file, image) => {
       isSwapping = true;
@@ -68,9 +65,7 @@ export function startRefresh(
   const poll = async () => {
     await Promise.all([keys.poll(), snapshots.poll()]);
   };
-  void poll().then(() => {
-    begun.resolve(undefined);
-  });
+  void poll();
   const timers = [
     setInterval(release, EXPIRY_MS),
     setInterval(() => void poll(), config.snapshotPollSeconds * 1000),
@@ -82,8 +77,6 @@ export function startRefresh(
     snapshots,
     admission,
     memory,
-    /** Fulfilled when the first load has begun, or the first poll has found nothing to load. */
-    begun: begun.promise,
     /** Polls now, also for files that wait for their next try. Joins a poll in progress. */
     poll: () => {
       snapshots.retry(TRANSIENT_REASONS);

@@ -36,7 +36,7 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
   const requestHistory = new RequestHistory(workers);
 
   // The import occupies this thread, so the loader and the workers start before it.
-  await Promise.race([refresh.begun, workers.started]);
+  await workers.allStarted;
   const { createAdminApp } = await import('./admin/admin-app.ts');
   // Silent connections must not occupy the few that the admin port accepts.
   const admin = createHttpServer(
@@ -49,7 +49,6 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
     await once(admin.listen(config.adminPort, config.adminHost), 'listening');
     const { port: adminPort } = admin.address() as AddressInfo;
     log.info({ host: config.adminHost, port: adminPort }, 'listening for operators');
-    await workers.allStarted;
     const maxConnections = Math.min(config.maxConnections, openFilesForConnections());
     const port = await workers.listen(maxConnections);
     log.info({ host: config.host, threads: config.threads, port, maxConnections }, 'listening');

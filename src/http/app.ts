@@ -25,7 +25,8 @@ import type { Connection } from './connections/connection.ts';
 import { corsHeaders, isPreflight } from './cors.ts';
 import { healthHandler, otherMethodsHandler } from './handlers/documents.ts';
 import { changesReader } from './reads/changes.ts';
-import { type Found, type FoundLines, linkHeader, recordsReader } from './reads/records.ts';
+import type { Found, FoundLines } from './reads/reader.ts';
+import { linkHeader, recordsReader } from './reads/records.ts';
 import { bodyProblem, refuseBody } from './request-body.ts';
 import { hasPath, queryOf, startContext } from './request-context.ts';
 import { Compression } from './response/compression.ts';
@@ -34,19 +35,8 @@ import { type HeaderList, noSuchPath, Problem, problemOf, UNEXPECTED } from './r
 import { NO_STORE, send, sendProblem } from './response/send.ts';
 import { sendStream, takeInTurns } from './response/stream.ts';
 
-type ApiConfig = Pick<
-  Config,
-  | 'publicBaseUrl'
-  | 'trustProxy'
-  | 'corsOrigins'
-  | 'rateLimitPerMinute'
-  | 'refusalsPerMinute'
-  | 'compression'
-  | 'changesWaitSeconds'
->;
-
 export interface Dependencies {
-  readonly config: ApiConfig;
+  readonly config: Config;
   /** Counts a request, and returns whether to refuse it because of overload. An exempt one is only counted. */
   readonly overload: (isExempt: boolean) => boolean;
   /** Milliseconds since the epoch. */

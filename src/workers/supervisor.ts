@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { canSharePort, type Config } from '../config.ts';
+import { probePort } from '../http/connections/listener.ts';
 import { newHitCounts } from '../counts/hit-counts.ts';
 import { newOpenCounts, OpenCounts } from '../counts/open-counts.ts';
 import { RequestMetrics } from '../counts/request-metrics.ts';
@@ -25,7 +24,6 @@ const MAX_PAUSE_MS = 5000;
 const EXIT_MS = 500;
 
 const PROGRAM = new URL('./worker.ts', import.meta.url);
-const NOT_NEEDED = 'it is no longer needed';
 
 /** A slot for a worker. Its memory remains when another worker replaces the first. */
 interface WorkerSlot {
@@ -118,11 +116,6 @@ export class Supervisor {
     return Promise.all(this.#workers.map(({ started }) => started));
   }
 
-  /** Fulfilled when a worker has loaded its program, or ended before that. */
-  get started(): Promise<unknown> {
-    return Promise.race(this.#workers.map(({ started }) => started));
-  }
-
   /**
    * Starts the listeners of all workers, which accept at most `maxConnections` in all. Returns the port. After an
    * error the caller terminates the workers.
@@ -133,7 +126,6 @@ export class Supervisor {
     const [first, ...further] = this.#slots;
     first.counts.limit = maxConnections;
     // The probe runs right before the port is bound. Otherwise, replicas that start together would both find it free.
-    await first.worker.started;
     if (port !== 0) await probePort(port, host);
     this.#port = await this.#bringUp(first);
     await Promise.all(further.map((slot) => this.#bringUp(slot)));
@@ -164,8 +156,6 @@ export class Supervisor {
   async stop(delaySeconds: number, graceSeconds: number): Promise<void> {
     this.#stopping.abort();
     const workers = this.#workers;
-    const idle = workers.filter((worker) => !this.#listening.has(worker));
-    await terminateAll(idle, NOT_NEEDED);
     const longestMs = (delaySeconds + graceSeconds) * 1000 + EXIT_MS;
     const end = setTimeout(() => void terminateAll(workers, 'the grace is over'), longestMs);
     await Promise.all(workers.map((worker) => worker.run({ name: 'drain', delaySeconds, graceSeconds })));
@@ -174,7 +164,7 @@ export class Supervisor {
 
   async terminate(): Promise<void> {
     this.#stopping.abort();
-    await terminateAll(this.#workers, NOT_NEEDED);
+    await terminateAll(this.#workers, 'it is no longer needed');
   }
 
   get #workers(): readonly WorkerHandle[] {
@@ -192,13 +182,8 @@ export class Supervisor {
   }
 
   #start(slot: Omit<WorkerSlot, 'worker'>): WorkerHandle {
-    const memory = {
-      ...this.#memory,
-      metrics: slot.metrics.buffer,
-      logRing: slot.logRing.memory,
-      countsPart: slot.counts.part,
-    };
-    const workerData: WorkerInput = { config: this.#config, memory };
+    const own = { metrics: slot.metrics.buffer, logRing: slot.logRing.memory, countsPart: slot.counts.part };
+    const workerData: WorkerInput = { config: this.#config, memory: { ...this.#memory, ...own } };
     const worker = new WorkerHandle(new Worker(this.#program, { workerData }));
     void worker.ended.then(() => {
       this.#listening.delete(worker);
@@ -262,16 +247,4 @@ export class Supervisor {
 
 async function terminateAll(workers: readonly WorkerHandle[], reason: string): Promise<void> {
   await Promise.all(workers.map((worker) => worker.terminate(reason)));
-}
-
-/**
- * Fails when a port is in use. Workers share their port, so a worker could bind a port that another program also
- * shares.
- * @throws the system's error
- */
-async function probePort(port: number, host: string): Promise<void> {
-  const server = createServer().listen({ port, host, exclusive: true });
-  await once(server, 'listening');
-  server.close();
-  await once(server, 'close');
 }

@@ -38,6 +38,8 @@ export class Member implements Upstream {
       ADMIN_PORT: String(this.adminPort),
       TRUST_PROXY: 'loopback',
       PUBLIC_BASE_URL: `https://${HOST}`,
+      // An empty variable has its default: the proxy notices that the replica stops.
+      SHUTDOWN_DELAY_SECONDS: '',
       ...this.#environment,
     };
     this.#process = await ReplicaUnderTest.startReady(inFolder, environment, { command });

@@ -92,6 +92,7 @@ describe('The shutdown', () => {
       await start({ SHUTDOWN_DELAY_SECONDS: '1', SHUTDOWN_GRACE_SECONDS: '10', THREADS: '2' });
       const silent = connect(replica.port, '127.0.0.1');
       await once(silent, 'connect');
+      await replica.waitForMetric('foyer_connections_open', 1);
       const signalled = performance.now();
       replica.signal(signal);
       expect(await replica.ended).to.include({ code: 0, signal: null, stderr: '' });

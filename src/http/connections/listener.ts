@@ -70,3 +70,15 @@ export class Listener {
     return (port.address() as AddressInfo).port;
   }
 }
+
+/**
+ * Fails when a port is in use. Workers share their port, so a worker could bind a port that another program also
+ * shares.
+ * @throws the system's error
+ */
+export async function probePort(port: number, host: string): Promise<void> {
+  const server = createNetServer().listen({ port, host, exclusive: true });
+  await once(server, 'listening');
+  server.close();
+  await once(server, 'close');
+}

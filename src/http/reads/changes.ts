@@ -8,7 +8,7 @@ import type { Pins } from '../checks/pin.ts';
 import { queryReader } from '../checks/query.ts';
 import { HTTP_1_1_NEEDED, retryLater } from '../response/problem.ts';
 import { dataHeaders } from '../response/send.ts';
-import type { Reader } from './records.ts';
+import type { Reader } from './reader.ts';
 
 const NOT_LOADED = retryLater(
   'snapshot-not-loaded',

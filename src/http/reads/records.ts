@@ -18,65 +18,15 @@ import { type Plan, planList } from '../../query/plan.ts';
 import { readLines } from '../../query/read-lines.ts';
 import { contentTag, readPage, readRecord, selectRecords } from '../../query/read-page.ts';
 import { totalOf } from '../../query/select.ts';
-import type { ValidKey } from '../../keys/key-ring.ts';
-import { type ListImage, listOf, type SectionImage } from '../../store/organization-image.ts';
+import { type ListImage, listOf } from '../../store/organization-image.ts';
 import { sectionOf } from '../../store/registry/store-view.ts';
-import type { storesOf } from '../checks/authenticate.ts';
 import type { Pins } from '../checks/pin.ts';
 import { type Query, queryReader, type QueryReader } from '../checks/query.ts';
-import { originOf, pathParameter, type RequestContext } from '../request-context.ts';
+import { originOf, pathParameter } from '../request-context.ts';
 import { entityTag, matchedTag } from '../response/etag.ts';
 import { type HeaderList, HTTP_1_1_NEEDED, NO_SUCH_RECORD } from '../response/problem.ts';
 import { type Body, dataHeaders } from '../response/send.ts';
-
-/** A request of data that has passed the checks of its key and version. */
-export interface ReadRequest {
-  readonly request: Request;
-  readonly context: RequestContext;
-  readonly caller: ValidKey;
-  readonly stores: ReturnType<typeof storesOf>;
-  readonly query: Query;
-}
-
-/**
- * Reads the data of a response.
- * @throws Problem 400 with all violations of the query, 404 or 429
- */
-export type Reader = (read: ReadRequest) => Found;
-
-/** The data of a response, with the headers that describe it, and its entity tag without content coding, if it has one. */
-export interface Found {
-  readonly headers: HeaderList;
-  readonly tag?: string;
-  readonly content: Content | { readonly is: 'known'; readonly tag: string };
-}
-
-/** The content of a response, and the number of its records. */
-type Content =
-  | {
-      readonly is: 'body';
-      readonly rows: number;
-      readonly body: Body;
-      readonly nextPage?: string | undefined;
-    }
-  /** A body whose pieces are made when they are taken, some at a time. */
-  | {
-      readonly is: 'parts';
-      readonly rows: number;
-      readonly parts: Generator<Body, void>;
-      readonly nextPage: string | undefined;
-    }
-  | FoundLines
-  | { readonly is: 'beyond the last page' };
-
-/** `read` returns chunks of lines. A chunk may reuse the buffer of the previous one if `isSent` returns true. */
-export interface FoundLines {
-  readonly is: 'lines';
-  readonly rows: number;
-  readonly headers: HeaderList;
-  readonly images: readonly SectionImage[];
-  readonly read: (isSent: () => boolean) => Iterable<Buffer>;
-}
+import type { Content, Reader, ReadRequest } from './reader.ts';
 
 /** The form of a response: a page of a list, all of its records as lines, or one record. */
 interface Form {
