@@ -15,7 +15,7 @@ import {
 } from '../../src/snapshot/builder/import/import-files.ts';
 import type { BadLineLimit } from '../../src/snapshot/builder/staging/read-import.ts';
 import { describeGroup, ImportRejected } from '../../src/snapshot/builder/staging/rejections.ts';
-import { aheadOfClock } from '../../src/snapshot/format/manifest.ts';
+import { aheadOfClock } from '../../src/snapshot/format/succession.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { duration, INSTANT_FORM, instantMs } from '../times.ts';
 import { Interruption } from '../interruption.ts';

@@ -5,7 +5,7 @@ import type { KeysWatcher } from '../keys/keys-watcher.ts';
 import type { ProcessLog } from '../log/process-log.ts';
 import type { Admission } from '../snapshot/admission/admit.ts';
 import type { MemoryLimit } from '../snapshot/admission/memory.ts';
-import { aheadOfClock } from '../snapshot/format/manifest.ts';
+import { aheadOfClock } from '../snapshot/format/succession.ts';
 import type { LoadHistory } from '../snapshot/watch/load-history.ts';
 import type { SnapshotWatcher } from '../snapshot/watch/snapshot-watcher.ts';
 import type { Retention, StoreRegistry } from '../store/registry/store-registry.ts';

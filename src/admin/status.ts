@@ -5,7 +5,7 @@ import { CONNECTIONS } from '../counts/open-counts.ts';
 import { Problem } from '../http/response/problem.ts';
 import { countValid, type KeyRow, stateOf } from '../keys/key-ring.ts';
 import { byCollection } from '../snapshot/format/layout.ts';
-import { loadedCounts } from '../snapshot/format/manifest.ts';
+import { loadedCounts } from '../snapshot/format/succession.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import { bytesOf, lastUseOf, sectionsOf } from '../store/organization-image.ts';
 import {

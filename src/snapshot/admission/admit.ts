@@ -1,9 +1,9 @@
 import { monotonicNow } from '../../clock.ts';
 import { sectionsOf } from '../../store/organization-image.ts';
 import { latestUsedFirst, type StoreRegistry } from '../../store/registry/store-registry.ts';
-import { instantOf, loadedCounts, type Manifest } from '../format/manifest.ts';
+import { instantOf, type Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { checkSuccession } from '../format/succession.ts';
+import { checkSuccession, loadedCounts } from '../format/succession.ts';
 import { bytesInUse, checkMemory, type MemoryLimit, memoryNeed, storedBytes } from './memory.ts';
 
 /** Decides which snapshots may be loaded, and which retained sections stay in memory during the next load. */

@@ -1,9 +1,8 @@
 import { totalmem } from 'node:os';
 import { byList, bytesOf, type SectionImage } from '../../store/organization-image.ts';
 import { MEGABYTE } from '../../store/memory/shared-arrays.ts';
-import type { ColumnSizes } from '../format/column-sizes.ts';
 import { type CollectionLayout, type ColumnLayout, COLLECTIONS, SESSIONS } from '../format/layout.ts';
-import { type ManifestOrganization, rowCount } from '../format/manifest.ts';
+import { type ColumnSizes, type ManifestOrganization, rowCount } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 
 const SOURCES = {

@@ -13,7 +13,7 @@ import { SnapshotWriter } from './merge/snapshot-writer.ts';
 import { reviewSnapshot } from './review-snapshot.ts';
 import { type ImportOptions, readImport } from './staging/read-import.ts';
 import { Staging } from './staging/staging.ts';
-import { warningsOfUtc } from './staging/utc-starts.ts';
+import { warningsOfUtc } from './staging/warnings.ts';
 
 export interface BuildOptions extends ImportOptions {
   /** The snapshot that the import changes; undefined when the import has all records. */
@@ -80,7 +80,7 @@ export async function buildSnapshot(options: BuildOptions) {
     const file = join(folder, 'snapshot.sqlite');
     const written = await writeSnapshot(file, options, names, staging, earlier);
     const { rejections } = staging;
-    const ofLines = [...rejections.warnings, ...warningsOfUtc(staging, input)];
+    const ofLines = [...rejections.warnings, ...warningsOfUtc(staging.database, input)];
     const warnings = [...ofLines, ...reviewRecords(file, options, staging)];
     if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
     await putIntoPlace(file, options, staging, former);

@@ -6,7 +6,7 @@ import { compileNormalize } from './import/import-schema.ts';
 import { LineNotes } from './import/line-notes.ts';
 import { rulesOf, type Warning } from './import/rules.ts';
 import { EarlierSnapshot } from './staging/earlier-snapshot.ts';
-import { Mentions, warningsOf } from './staging/mentions.ts';
+import { Mentions, warningsOf } from './staging/warnings.ts';
 import { StagedIds } from './staging/staged-ids.ts';
 import { sortKey } from './staging/staging-file.ts';
 

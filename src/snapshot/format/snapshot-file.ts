@@ -1,7 +1,7 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import Database from 'better-sqlite3';
-import { readManifest } from './manifest.ts';
+import { readManifest } from './read-manifest.ts';
 import { type RefusalReason, RefusedSnapshot } from './refused-snapshot.ts';
 import { APPLICATION_ID, FORMAT_VERSION, SCHEMA_STATEMENTS, schemaStatements } from './schema.ts';
 

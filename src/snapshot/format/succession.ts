@@ -1,4 +1,5 @@
-import { COLLECTIONS } from './layout.ts';
+import { collectionOf, type OrganizationImage } from '../../store/organization-image.ts';
+import { byCollection, COLLECTIONS } from './layout.ts';
 import { declaredCounts, instantOf, type Manifest, type RecordCounts } from './manifest.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
 
@@ -48,5 +49,21 @@ function checkCounts(next: RecordCounts | undefined, { organizationId, counts }:
     'shrunk',
     `it has ${next[shrunk.name]} ${shrunk.name} of organization "${organizationId}", and the snapshot that it ` +
       `would replace has ${counts[shrunk.name]}; to remove the records, publish it with --allow-shrink`,
+  );
+}
+
+export function loadedCounts(image: OrganizationImage): RecordCounts {
+  return byCollection(({ name }) => collectionOf(image, name).count);
+}
+
+/** Time by which a snapshot may have been produced ahead of the clock of this machine. */
+const MAX_AHEAD_MS = 5 * 60_000;
+
+/** Returns a warning about a production time ahead of the clock; undefined when there is none. */
+export function aheadOfClock(producedAt: string, now: number): string | undefined {
+  if (Date.parse(producedAt) <= now + MAX_AHEAD_MS) return undefined;
+  return (
+    `its production time, ${producedAt}, is more than 5 minutes ahead of the clock, and until then later snapshots ` +
+    'are refused as older: check the clocks, then publish a snapshot of the right time with --rollback'
   );
 }

@@ -5,7 +5,7 @@ import { decodeText } from '../../store/index/texts.ts';
 import type { Bytes, Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
 import { byCollection, type CollectionLayout } from '../format/layout.ts';
 import { type RunEntry, utcInstant } from '../format/manifest.ts';
-import { isRun, noRun } from '../format/column-sizes.ts';
+import { isRun, noRun } from '../format/read-manifest.ts';
 import { inconsistent, RefusedSnapshot } from '../format/refused-snapshot.ts';
 import {
   allColumns,

@@ -5,7 +5,6 @@ import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
 import {
-  aheadOfClock,
   declaredCounts,
   type Manifest,
   manifestDigest,
@@ -14,7 +13,7 @@ import {
   permitValues,
 } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { checkSuccession } from '../format/succession.ts';
+import { aheadOfClock, checkSuccession } from '../format/succession.ts';
 import { FILE_MODE, isSnapshotName, SNAPSHOT_SUFFIX, sync } from '../format/snapshot-file.ts';
 import { loadSnapshot } from '../load/load-snapshot.ts';
 import { inspectSnapshot, type OnProgress } from '../load/read-snapshot.ts';

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { SnapshotImage } from '../../store/organization-image.ts';
 import type { StoreRegistry } from '../../store/registry/store-registry.ts';
-import { aheadOfClock, loadedCounts } from '../format/manifest.ts';
+import { aheadOfClock, loadedCounts } from '../format/succession.ts';
 import {
   DEPENDENT_REASONS,
   type RefusalReason,

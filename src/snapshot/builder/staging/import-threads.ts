@@ -10,7 +10,7 @@ import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { type LineBlock, linesOf } from '../import/import-files.ts';
 import { LineNotes } from '../import/line-notes.ts';
 import { type BadOrganizations, compileReader, type ReadLine } from '../import/record-reader.ts';
-import { Mentions } from './mentions.ts';
+import { Mentions } from './warnings.ts';
 import { newDatabase, StagingTables } from './staging-file.ts';
 
 /** SQLite attaches at most ten files to a connection. Each thread has one, and the calling thread another. */

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { type CollectionLayout, COLLECTIONS, EVENTS, SESSIONS } from '../../format/layout.ts';
-import { warningsOf } from './mentions.ts';
+import { warningsOf } from './warnings.ts';
 import type { Warning } from '../import/rules.ts';
 import { Rejections } from './rejections.ts';
 import { StagedIds } from './staged-ids.ts';
