@@ -12,7 +12,7 @@ import { rowCount, type RunEntry } from '../format/manifest.ts';
 import { inconsistent, type RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { MAX_RECORD_BYTES } from '../format/schema.ts';
 import { readText, textSpace } from './column-values.ts';
-import { ListIndexes } from './list-indexes.ts';
+import { buildIndexes } from './list-indexes.ts';
 import type { RecordForm } from './record-form.ts';
 import { duplicateId, type Run } from './run-reader.ts';
 
@@ -43,25 +43,27 @@ export function loadCollection(
   const count = rowCount(entries);
   const records = newRecords(entries);
   const ids = new IdIndexBuilder(count, layout.resource.id);
-  const indexes = new ListIndexes(layout, count);
   const changedRows: number[] = [];
   const changeInstants: Instant[] = [];
-  for (const run of runs) {
-    const texts = copyRecords(run, records, form);
-    const repeated = ids.addEach(records, run.entry.firstRow, texts);
-    if (repeated !== undefined) throw duplicateId(layout, decodeText(texts, repeated));
-    addRun?.(run);
-    indexes.add(run);
-    const { times, of } = run.changes(range.until);
-    if (times.every(({ instant }) => instant <= range.since)) continue;
-    for (const [i, position] of of.entries()) {
-      const { instant } = times[position];
-      if (instant <= range.since) continue;
-      changedRows.push(run.entry.firstRow + i);
-      changeInstants.push(instant);
+  const load = function* () {
+    for (const run of runs) {
+      const texts = copyRecords(run, records, form);
+      const repeated = ids.addEach(records, run.entry.firstRow, texts);
+      if (repeated !== undefined) throw duplicateId(layout, decodeText(texts, repeated));
+      addRun?.(run);
+      yield run;
+      const { times, of } = run.changes(range.until);
+      if (times.every(({ instant }) => instant <= range.since)) continue;
+      for (const [i, position] of of.entries()) {
+        const { instant } = times[position];
+        if (instant <= range.since) continue;
+        changedRows.push(run.entry.firstRow + i);
+        changeInstants.push(instant);
+      }
     }
-  }
-  const image = { count, records, ...indexes.finish(), ids: ids.image };
+  };
+  const indexes = buildIndexes(layout, count, load());
+  const image = { count, records, ...indexes, ids: ids.image };
   return { image, changed: instantImage(BigInt64Array.from(changeInstants), changedRows) };
 }
 

@@ -27,14 +27,15 @@ import {
 } from '../format/layout.ts';
 import {
   contentDigest,
+  type Deletion,
   instantOf,
   type Manifest,
   manifestDigest,
   type ManifestOrganization,
+  readDeletions,
   recordsIn,
   type RunEntry,
 } from '../format/manifest.ts';
-import { type Deletion, readDeletions } from '../format/deletions.ts';
 import { inconsistent } from '../format/refused-snapshot.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
 import { loadCollection, type LoadedCollection, type StoredList } from './collection-loader.ts';

@@ -110,6 +110,7 @@ describe('The snapshot reader', () => {
     [
       'a file with zeros instead of its second half',
       () => snapshot.copyOf((bytes) => bytes.fill(0, bytes.length >> 1)),
+      'damaged',
       /^(SQLite cannot read it: .* \(SQLITE_CORRUPT.*\)|its table "deletions": .*: the file is damaged); copy or build it again$/,
     ],
   ] satisfies (readonly [string, () => string, RefusalReason, string | RegExp])[]) {

@@ -6,6 +6,7 @@ import { byCollection, type CollectionLayout, COLLECTIONS } from '../../format/l
 import type { SnapshotOrigin } from '../../../store/organization-image.ts';
 import {
   contentDigest,
+  historyDigest,
   manifestDigest,
   type ManifestOrganization,
   rowCount,
@@ -20,7 +21,6 @@ import {
   runDigest,
   SCHEMA,
 } from '../../format/schema.ts';
-import { historyDigest } from '../../format/deletions.ts';
 import { newDatabase } from '../staging/staging-file.ts';
 import { EarlierRun, type MergedRecord } from '../staging/earlier-run.ts';
 import type { EarlierSnapshot } from '../staging/earlier-snapshot.ts';

@@ -1,8 +1,13 @@
 import type { Instant } from '../../../contract/timestamp.ts';
 import type { SnapshotOrigin } from '../../../store/organization-image.ts';
 import { type CollectionLayout, EVENTS } from '../../format/layout.ts';
-import { type Deletion, readDeletions } from '../../format/deletions.ts';
-import { instantOf, type ManifestOrganization, recordsIn } from '../../format/manifest.ts';
+import {
+  type Deletion,
+  instantOf,
+  type ManifestOrganization,
+  readDeletions,
+  recordsIn,
+} from '../../format/manifest.ts';
 import { RefusedSnapshot } from '../../format/refused-snapshot.ts';
 import { MAX_ANCESTORS } from '../../format/schema.ts';
 import { asRefusal, type OpenSnapshot, openSnapshot } from '../../format/snapshot-file.ts';
