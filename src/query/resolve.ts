@@ -15,11 +15,11 @@ export interface ResolvedQuery {
 export interface KeySet {
   readonly index: string;
   readonly postings: PostingImage;
-  /** Key numbers, at least one. */
+  /** Key numbers. */
   readonly keys: readonly number[];
 }
 
-/** The rows at the positions `low … high` of an instant index: at least one position, and not all. */
+/** The rows at the positions `low … high` of an instant index, not all of them. */
 export interface Window {
   readonly index: string;
   readonly instants: InstantImage;
@@ -27,38 +27,33 @@ export interface Window {
   readonly high: number;
 }
 
-/** Looks up the keys and instants of predicates. Returns undefined when one of them matches no row. */
-export function resolve(collection: CollectionImage, where: readonly Predicate[]): ResolvedQuery | undefined {
+/** Looks up the keys and instants of predicates. */
+export function resolve(collection: CollectionImage, where: readonly Predicate[]): ResolvedQuery {
   const keySets: KeySet[] = [];
   const windows: Window[] = [];
   for (const predicate of where) {
     const { index } = predicate;
     if (predicate.match === 'anyOf') {
       const postings = collection.postings[index];
-      const keys = keyNumbers(postings, predicate.keys);
-      if (keys.length === 0) return undefined;
-      keySets.push({ index, postings, keys });
+      keySets.push({ index, postings, keys: keyNumbers(postings, predicate.keys) });
     } else {
       const instants = collection.instants[index];
       const [low, high] = windowRange(instants.sorted, predicate);
-      if (low === high) return undefined;
       // Every row has an instant, so a window over all of them excludes none.
       if (low > 0 || high < instants.sorted.length) windows.push({ index, instants, low, high });
     }
   }
-  const composed = compose(collection, keySets);
-  return composed && { keySets: composed, windows };
+  return { keySets: compose(collection, keySets), windows };
 }
 
-/** Merges two key sets that have a composite index. Returns undefined when no row has any of the pairs. */
-function compose(collection: CollectionImage, keySets: readonly KeySet[]): readonly KeySet[] | undefined {
+/** Merges two key sets that have a composite index. */
+function compose(collection: CollectionImage, keySets: readonly KeySet[]): readonly KeySet[] {
   for (const first of keySets) {
     for (const second of keySets) {
       const index = compositeName(first.index, second.index);
       if (!Object.hasOwn(collection.postings, index)) continue;
       const postings = collection.postings[index];
       const keys = pairNumbers(postings, first.keys, second.keys);
-      if (keys.length === 0) return undefined;
       const rest = keySets.filter((set) => set !== first && set !== second);
       return [{ index, postings, keys }, ...rest];
     }

@@ -27,8 +27,6 @@ export function rowsAt(selection: Selection, start: number, end: number): Uint32
   return rowSpan(selection.from + start, selection.from + end);
 }
 
-const NONE: Selection = { kind: 'span', from: 0, to: 0 };
-
 /** Bound of the selection cache of a thread, over all organizations. */
 const CACHE_BYTES = 8 * MEGABYTE;
 const selectionCache = new SelectionCache(CACHE_BYTES);
@@ -44,7 +42,6 @@ export function select(
   cache: SelectionCache = selectionCache,
 ): Selection {
   const query = resolve(collection, where);
-  if (query === undefined) return NONE;
   const { keySets, windows } = query;
   if (keySets.length === 0 && windows.length === 0) return { kind: 'span', from: 0, to: collection.count };
   if (keySets.length === 0 && windows.length === 1) {
