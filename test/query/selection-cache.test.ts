@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
 import { SelectionCache } from '../../src/query/selection-cache.ts';
 
 const NO_ROWS = new Uint32Array(0);
@@ -34,27 +33,5 @@ describe('A cache of selections', () => {
     }));
     expect([ranges.buffer.byteLength, listed.buffer.byteLength]).to.deep.equal([40, 4]);
     for (const { buffer } of [ranges, listed]) expect(buffer).to.be.instanceOf(ArrayBuffer);
-  });
-
-  it('never holds more bytes than its bound, nor returns the rows of another query or collection', () => {
-    const query = fc.record({
-      source: fc.nat(2),
-      text: fc.constantFrom('', 'a', 'b', '1 a', 'x'.repeat(90)),
-    });
-    const sizes = fc.array(fc.nat(3000), { minLength: 15, maxLength: 15 });
-    fc.assert(
-      fc.property(fc.array(query, { maxLength: 80 }), sizes, fc.nat(20_000), (queries, lengths, maxBytes) => {
-        const cache = new SelectionCache(maxBytes);
-        const sources = [{}, {}, {}];
-        queries.forEach(({ source, text }) => {
-          const length = lengths[(source * 5 + text.length) % lengths.length];
-          const rows = new Uint32Array(length).fill(source * 1000 + text.length);
-          const found = cache.get(sources[source], text, () => ({ ranges: rows, listed: rows }));
-          expect(found).to.deep.equal({ ranges: rows, listed: rows });
-          expect(cache.bytes).to.be.at.most(maxBytes);
-        });
-      }),
-      { seed: 20261121, numRuns: 300 },
-    );
   });
 });
