@@ -5,8 +5,6 @@ import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 
  * positions to offsets.
  */
 const BYTES = 4 * 1024 * 1024;
-/** Maximum UTF-8 length of one UTF-16 code unit. */
-const MAX_BYTES_PER_UNIT = 3;
 const NEW_LINE = 0x0a;
 
 const WRITTEN = 0;
@@ -52,23 +50,15 @@ export class LogRing {
    */
   write(line: string): void {
     const capacity = this.#bytes.length;
-    const written = this.#numbers[WRITTEN];
-    const room = capacity - this.length;
-    const at = written & (capacity - 1);
-    let length: number;
-    if (line.length * MAX_BYTES_PER_UNIT <= Math.min(room, capacity - at)) {
-      length = this.#bytes.write(line, at);
-    } else {
-      const bytes = Buffer.from(line);
-      length = bytes.length;
-      if (length > room) {
-        Atomics.add(this.#numbers, DROPPED, 1);
-        return;
-      }
-      const beforeEnd = bytes.copy(this.#bytes, at);
-      bytes.copy(this.#bytes, 0, beforeEnd);
+    const bytes = Buffer.from(line);
+    if (bytes.length > capacity - this.length) {
+      Atomics.add(this.#numbers, DROPPED, 1);
+      return;
     }
-    Atomics.store(this.#numbers, WRITTEN, written + length);
+    const written = this.#numbers[WRITTEN];
+    const beforeEnd = bytes.copy(this.#bytes, written & (capacity - 1));
+    bytes.copy(this.#bytes, 0, beforeEnd);
+    Atomics.store(this.#numbers, WRITTEN, written + bytes.length);
   }
 
   /**
