@@ -112,12 +112,9 @@ function groupRows(keyOf: Uint32s, firstPair: Uint32s) {
   return { groupOf, keysOfGroups };
 }
 
-/** Ranges with at most this average number of rows are gathered and sorted instead of read through the matrix. */
-const FEW_ROWS = 16;
-
 /**
  * Returns the rows that have any of the keys, within a range of ranks.
- * Each row is either in one range or in `listed`, which has the rows of rare sections and of short ranges.
+ * Each row is either in one range or in `listed`, which has the rows of rare sections.
  * @param rows the rows by rank in the instant index
  */
 export function rowsOfKeys(
@@ -145,11 +142,8 @@ export function rowsOfKeys(
   }
   const disjoint = inWindow(sections);
   const rare = inWindow(keys.map((key) => firstRare + key));
-  const all = [...disjoint, ...rare];
-  if (all.length > 2 && lengthOfRanges(all) <= (FEW_ROWS * all.length) / 2)
-    return { matrix, ranges: NO_ROWS, listed: gathered(all, ranks, rows) };
   // Rare rows repeat only between keys, so those of one key stay a range.
-  if (rare.length <= 2) return { matrix, ranges: Uint32Array.from(all), listed: NO_ROWS };
+  if (rare.length <= 2) return { matrix, ranges: Uint32Array.from([...disjoint, ...rare]), listed: NO_ROWS };
   return { matrix, ranges: Uint32Array.from(disjoint), listed: gathered(rare, ranks, rows) };
 }
 

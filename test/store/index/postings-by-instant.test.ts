@@ -82,15 +82,4 @@ describe('Posting lists by an instant', () => {
     expect(found(31).listed).to.have.length(31);
     expect(found(31).ranges).to.have.length(2);
   });
-
-  it('gather the rows of short ranges', () => {
-    const keysOf = Array.from({ length: 400 }, (_, row) => [row % 4]);
-    const rows = shuffled(400, [5, 3, 8]);
-    const found = (high: number) =>
-      rowsOfKeys(build(keysOf, rows), [0, 1, 2], Uint32Array.from(rows), 0, high);
-    expect(found(40).ranges).to.have.length(0);
-    expect(found(40).listed).to.have.length(rows.slice(0, 40).filter((row) => row % 4 < 3).length);
-    expect(found(399).ranges).to.have.length(2 * 3);
-    expect(found(399).listed).to.have.length(0);
-  });
 });
