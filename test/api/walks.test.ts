@@ -1,24 +1,17 @@
 import { expect } from 'chai';
 import { Pins } from '../../src/http/checks/pin.ts';
 import { sharedUint32s } from '../../src/store/memory/shared-arrays.ts';
-import { type OrganizationImage, byList, type SnapshotImage } from '../../src/store/organization-image.ts';
+import { type OrganizationImage, byList } from '../../src/store/organization-image.ts';
 import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
-import { byDepth } from '../support/depth.ts';
 import { fixture } from '../support/api-fixture.ts';
 import { emptyHistory, emptySnapshot } from '../support/empty-image.ts';
-import { builtFrom, organizationOf } from '../support/import-folder.ts';
-import { recordsIn, times } from '../support/records.ts';
-import { withFolder } from '../support/temporary-folder.ts';
-import { type ApiResponse, type Body, TestApi } from '../support/test-api.ts';
+import { organizationOf } from '../support/import-folder.ts';
+import { type ApiResponse, TestApi } from '../support/test-api.ts';
 
 const SECOND = 1000;
-/** The defaults. The long walk takes longer than the first, counted from the first swap, and less than the second. */
+/** The defaults. */
 const RETENTION = { snapshotRetainSeconds: 300, snapshotRetainMaxSeconds: 3600 };
-
-const TICKETS = byDepth({ short: 3700, deep: 300_000 });
-const PER_PAGE = byDepth({ short: 2, deep: 25 });
-const PAGES_PER_MINUTE = 600;
 
 /** Returns a well-formed digest. */
 const digestOf = (text: string) => text.padEnd(43, '_');
@@ -205,55 +198,5 @@ describe('A walk', () => {
         400,
       );
     });
-  });
-});
-
-/** Builds the snapshot of one of several exports, each of which lacks, changes, moves and adds tickets. */
-async function exported(number: number): Promise<SnapshotImage> {
-  const { ticket } = recordsIn('north');
-  const tickets = times(TICKETS + number * 100, (i) =>
-    ticket(`tkt_${i}`, {
-      offerName: `export ${number}`,
-      issuedAt: new Date(Date.UTC(2026, 0, 1) + (i % (number + 11)) * 1000).toISOString(),
-    }),
-  ).filter((_, i) => number === 0 || i % 7 !== number);
-  return withFolder(async (inFolder) => {
-    const organizations = [{ organizationId: 'north', name: 'north' }];
-    return (await builtFrom(inFolder('import'), { organizations, tickets })).image;
-  });
-}
-
-describe(`A walk over ${TICKETS} tickets at ${PAGES_PER_MINUTE} pages a minute, with a refresh every minute`, function () {
-  this.timeout(byDepth({ short: 300_000, deep: 600_000 }));
-
-  it('returns each ticket of its snapshot once', async () => {
-    const [first, ...later] = [await exported(0), await exported(1), await exported(2)];
-    let now = 1_000_000_000;
-    const served = newServedDigests();
-    const stores = new StoreRegistry(served, () => now);
-    await using api = await TestApi.start({ stores: () => stores.view, pins: new Pins(served, () => now) });
-    stores.swap('north', first);
-    const seen: unknown[] = [];
-    let swaps = 0;
-    let link: string | null = `/v1/tickets?perPage=${PER_PAGE}`;
-    for (let pages = 1; link !== null; pages++) {
-      const { items, nextPage, errors }: Body = (await api.send(link)).body;
-      expect(errors, `page ${pages}`).to.equal(undefined);
-      for (const { ticketId, offerName } of items) {
-        if (offerName !== 'export 0') expect.fail(`page ${pages} is of ${String(offerName)}`);
-        seen.push(ticketId);
-      }
-      link = nextPage?.slice(api.origin.length) ?? null;
-      now += 60_000 / PAGES_PER_MINUTE;
-      if (pages % PAGES_PER_MINUTE === 0) {
-        stores.swap('north', { ...later[swaps % later.length], snapshotId: `swap ${++swaps}` });
-        stores.releaseUnwalked();
-      }
-      stores.releaseExpired(RETENTION);
-    }
-    expect(seen).to.have.length(TICKETS);
-    expect(new Set(seen).size).to.equal(TICKETS);
-    expect(swaps).to.equal(Math.floor(TICKETS / PER_PAGE / PAGES_PER_MINUTE));
-    expect(stores.retained.length, 'the first content alone').to.equal(1);
   });
 });

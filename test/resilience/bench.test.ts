@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Command, run } from '../support/command.ts';
+import { run } from '../support/command.ts';
 import { itDeep } from '../support/depth.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
 
@@ -62,25 +61,4 @@ describe('The bench', () => {
       }
     });
   }
-
-  it('exits with 1 on a signal, and leaves no files behind', async () => {
-    const bench = new Command(BENCH, ['refresh', ...TINY], { TMPDIR: inFolder('.') });
-    while (bench.isRunning && !filesLeft().some((path) => path.includes('replica-'))) await delay(20);
-    bench.kill('SIGINT');
-    const stderr = 'interrupted by SIGINT; not all was measured\n';
-    expect(await bench.ended).to.deep.include({ code: 1, stdout: '', stderr });
-    expect(filesLeft()).to.deep.equal([]);
-  });
-
-  it('reports an invalid option', async () => {
-    for (const [args, message] of [
-      [['--tickets', '1e3'], "option '--tickets <n>' argument '1e3' is invalid. It must be a whole number"],
-      [['--seconds', '0'], "option '--seconds <n>' argument '0' is invalid. It must be a number of seconds"],
-      [['speed'], "value 'speed' is invalid for argument 'group'"],
-    ] as const) {
-      const { code, stderr } = await run(BENCH, args);
-      expect(code).to.equal(2);
-      expect(stderr).to.include(message);
-    }
-  });
 });
