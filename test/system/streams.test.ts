@@ -85,19 +85,13 @@ describe('Streams', () => {
     await process.waitForMetric('foyer_requests_refused_total{reason="streams"}', 12);
   });
 
-  it('keep to their snapshot when newer data goes live', async () => {
-    await start();
-    const stream = await open();
+  it('keep to their snapshot when newer data goes live, and keep its data until they end', async () => {
+    const process = await start();
+    const [stream, left] = await openTwo();
     await replica.publish();
     await expectWhole(stream, 1);
-  });
-
-  it('keep their data until they end', async () => {
-    const process = await start();
-    const stream = await open();
-    await replica.publish();
     expect(await process.metric(RETAINED_BYTES)).to.be.greaterThan(0);
-    stream.destroy();
+    left.destroy();
     await process.waitForMetric(RETAINED_BYTES, 0);
   });
 
