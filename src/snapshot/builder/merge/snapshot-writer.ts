@@ -78,7 +78,7 @@ export class SnapshotWriter implements Disposable {
         this.#writeDeletion(part);
         continue;
       }
-      if ('changedAt' in part && part.changedAt === undefined) this.changed++;
+      if (!(part instanceof EarlierRun) && part.changedAt === undefined) this.changed++;
       // The records of a run are taken one by one only if they continue the run before them.
       const isContinued = part instanceof EarlierRun && run?.precedes(part) === true;
       for (const next of isContinued ? part.records() : [part]) {
