@@ -63,6 +63,19 @@ describe('The replica process', () => {
     expect(replica.stdout, 'no secret is logged').not.to.include(credential.split(':')[3]);
   });
 
+  it('says in one line that it is for a proxy, if it trusts none and listens beyond the machine', async () => {
+    for (const [environment, lines] of [
+      [{ HOST: '0.0.0.0' }, 1],
+      [{ HOST: '0.0.0.0', TRUST_PROXY: 'loopback' }, 0],
+      [{ HOST: '127.0.0.2' }, 0],
+    ] as const) {
+      await start(environment);
+      const said = replica.log.filter(({ msg }) => String(msg).includes('TRUST_PROXY'));
+      expect(said, JSON.stringify(environment)).to.have.length(lines);
+      await replica.end();
+    }
+  });
+
   it('reports every invalid environment variable, and does not start', async () => {
     const { code, stderr } = await run('src/main.ts', [], { PORT: 'many', LOG_LEVEL: 'loud' });
     expect(code).to.equal(2);
