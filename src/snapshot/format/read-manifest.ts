@@ -59,8 +59,7 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
       throw inconsistent(`its organization_id "${organizationId}" ${ORGANIZATION_ID_RULE}`);
   }
   checkHistory(manifest);
-  checkRuns(organizations, fileBytes);
-  const complete = { ...manifest, organizations: withColumns(database, organizations) };
+  const complete = { ...manifest, organizations: withColumns(database, organizations, fileBytes) };
   checkRows(database, organizations);
   return complete;
 }
@@ -146,29 +145,6 @@ function checkHistory(manifest: DigestedManifest): void {
   }
 }
 
-/** Refuses gaps and overlaps of runs, counts out of bounds, and more bytes than the file has. */
-function checkRuns(organizations: readonly DeclaredOrganization[], fileBytes: number): void {
-  let bytes = 0;
-  for (const { organizationId, runs } of organizations) {
-    for (const { name } of COLLECTIONS) {
-      let nextRow = 0;
-      for (const { firstRow, recordCount, recordBytes } of runs[name]) {
-        const isCount = recordCount >= 1 && recordCount <= MAX_RUN_RECORDS;
-        if (!isCount || recordBytes < recordCount || recordBytes > MAX_RUN_BYTES)
-          throw inconsistent(`"runs" is out of bounds for ${name} of "${organizationId}" at row ${firstRow}`);
-        if (firstRow !== nextRow)
-          throw inconsistent(
-            `the runs of ${name} of "${organizationId}" leave a gap or overlap at row ${nextRow}`,
-          );
-        nextRow += recordCount;
-        bytes += recordBytes;
-      }
-    }
-  }
-  if (!(bytes <= fileBytes))
-    throw inconsistent(`"runs" declares ${bytes} bytes of records, but the file has ${fileBytes} bytes`);
-}
-
 /** Refuses run tables with more rows than "runs", and deletions of other organizations. */
 function checkRows(database: Database.Database, organizations: readonly DeclaredOrganization[]): void {
   for (const { name, table } of COLLECTIONS) {
@@ -213,11 +189,13 @@ export function noRun(
 
 /**
  * Adds the sizes of the columns to organizations. Lists are counted by their quotes.
- * @throws RefusedSnapshot when a run is missing or too large
+ * Refuses gaps and overlaps of runs, counts out of bounds, a run that is missing or too large, and more bytes than the
+ * file has.
  */
 function withColumns(
   database: Database.Database,
   organizations: readonly DeclaredOrganization[],
+  fileBytes: number,
 ): ManifestOrganization[] {
   const statements = byCollection((layout) => {
     const namesOf = (...kinds: readonly ColumnLayout['holds'][]) =>
@@ -231,12 +209,18 @@ function withColumns(
        FROM ${layout.table} WHERE ${isRun(layout)}`,
     );
   });
-  return organizations.map((organization) => {
+  let declaredBytes = 0;
+  const complete = organizations.map((organization) => {
+    const { organizationId, runs } = organization;
     const columns = byCollection((layout): ColumnSizes => {
       const sizes = { bytes: 0, elements: 0, largestRun: 0 };
-      for (const entry of organization.runs[layout.name]) {
-        const run = statements[layout.name].get(organization.organizationId, entry.firstRow);
-        if (run === undefined) throw noRun(layout, organization.organizationId, entry);
+      let nextRow = 0;
+      for (const entry of runs[layout.name]) {
+        checkEntry(entry, nextRow, `${layout.name} of "${organizationId}"`);
+        const run = statements[layout.name].get(organizationId, nextRow);
+        if (run === undefined) throw noRun(layout, organizationId, entry);
+        nextRow += entry.recordCount;
+        declaredBytes += entry.recordBytes;
         sizes.bytes += run.bytes;
         sizes.elements += run.elements;
         sizes.largestRun = Math.max(sizes.largestRun, run.largestRun);
@@ -245,4 +229,16 @@ function withColumns(
     });
     return { ...organization, columns };
   });
+  if (declaredBytes <= fileBytes) return complete;
+  throw inconsistent(
+    `"runs" declares ${declaredBytes} bytes of records, but the file has ${fileBytes} bytes`,
+  );
+}
+
+function checkEntry({ firstRow, recordCount, recordBytes }: RunEntry, nextRow: number, list: string): void {
+  const isCount = recordCount >= 1 && recordCount <= MAX_RUN_RECORDS;
+  if (!isCount || recordBytes < recordCount || recordBytes > MAX_RUN_BYTES)
+    throw inconsistent(`"runs" is out of bounds for ${list} at row ${firstRow}`);
+  if (firstRow !== nextRow)
+    throw inconsistent(`the runs of ${list} leave a gap or overlap at row ${nextRow}`);
 }

@@ -16,7 +16,7 @@ describe('The import threads', () => {
     threads = new ImportThreads({ organizations, badOrganizations, keepsLines: true }, inFolder(''));
   });
 
-  afterEach(() => threads.close());
+  afterEach(() => threads[Symbol.asyncDispose]());
 
   async function* blocks(count: number, firstLineOf: (i: number) => number) {
     for (let i = 0; i < count; i++) {
@@ -46,7 +46,7 @@ describe('The import threads', () => {
 
   it('read nothing after they have exited', async () => {
     await read(40);
-    await threads.close();
+    await threads[Symbol.asyncDispose]();
     expect(await read(1).catch(String)).to.match(/an import thread exited/);
   });
 });

@@ -24,9 +24,8 @@ const YOUNG_GENERATION_MB = 12;
 const SMALL_BYTES = MEGABYTE;
 
 /** Reads an import: its beginning at once, and the rest on threads. */
-export class ImportThreads {
-  /** The output, complete after `finish`. */
-  readonly stagingFiles: string[] = [];
+export class ImportThreads implements AsyncDisposable {
+  readonly #stagingFiles: string[] = [];
   readonly #data: Omit<ReaderData, 'stagingFile'>;
   readonly #folder: string;
   readonly #own: BlockReader;
@@ -63,12 +62,15 @@ export class ImportThreads {
     }
   }
 
-  async finish(): Promise<void> {
+  /** Completes the staging files, and ends the threads. Returns the paths. */
+  async finish(): Promise<readonly string[]> {
     this.#own.run({ isLast: true });
     await Promise.all(this.#threads.map((thread) => thread.run({ isLast: true })));
+    await this[Symbol.asyncDispose]();
+    return this.#stagingFiles;
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#own.close();
     await Promise.all(this.#threads.map((thread) => thread.terminate()));
   }
@@ -82,8 +84,8 @@ export class ImportThreads {
   }
 
   #newReaderData(): ReaderData {
-    const stagingFile = join(this.#folder, `staging-${this.stagingFiles.length}.sqlite`);
-    this.stagingFiles.push(stagingFile);
+    const stagingFile = join(this.#folder, `staging-${this.#stagingFiles.length}.sqlite`);
+    this.#stagingFiles.push(stagingFile);
     return { ...this.#data, stagingFile };
   }
 }

@@ -66,9 +66,12 @@ export async function readImport(
     names.size === 0 && !input.incomplete.has(ORGANIZATIONS_FILE) && (skipInvalid || rejections.total === 0);
   const organizationIds = [...names.keys()];
   const organizations = new Map(organizationIds.map((id, position) => [id, position]));
-  const threads = new ImportThreads({ organizations, badOrganizations, keepsLines: skipInvalid }, folder);
+  await using threads = new ImportThreads(
+    { organizations, badOrganizations, keepsLines: skipInvalid },
+    folder,
+  );
   const lines = await readCollections(options, input, threads, rejections);
-  staging.attach(threads.stagingFiles, organizationIds);
+  staging.attach(await threads.finish(), organizationIds);
   const deletions = await readDeletions(input, organizations, staging);
   const linesRead = Object.values(lines).reduce(
     (sum, count) => sum + count,
@@ -86,7 +89,7 @@ export async function readImport(
   return names;
 }
 
-/** Reads the records of all collections, and ends the threads. Returns the numbers of staged lines. */
+/** Reads the records of all collections. Returns the numbers of staged lines. */
 async function readCollections(
   { signal, onProgress }: ImportOptions,
   input: ImportFolder,
@@ -95,29 +98,24 @@ async function readCollections(
 ): Promise<Record<CollectionName, number>> {
   const lines = byCollection(() => 0);
   const files = COLLECTIONS.flatMap(({ name }) => input.files.get(name) ?? []);
+  const totalBytes = files.reduce((sum, file) => sum + statSync(join(input.path, file)).size, 0);
   let bytes = 0;
   const countBytes = (more: number) => {
     bytes += more;
   };
-  try {
-    const totalBytes = files.reduce((sum, file) => sum + statSync(join(input.path, file)).size, 0);
-    for (const { name: list } of COLLECTIONS) {
-      const file = input.files.get(list);
-      if (file === undefined) continue;
-      for await (const block of threads.read(list, readBlocks(input, file, countBytes))) {
-        rejections.add(file, block.notes);
-        lines[list] += block.records;
-        signal?.throwIfAborted();
-        // A file may grow meanwhile.
-        const share = bytes / Math.max(bytes, totalBytes);
-        onProgress?.({ step: 'read', list, records: lines[list], share });
-      }
+  for (const { name: list } of COLLECTIONS) {
+    const file = input.files.get(list);
+    if (file === undefined) continue;
+    for await (const block of threads.read(list, readBlocks(input, file, countBytes))) {
+      rejections.add(file, block.notes);
+      lines[list] += block.records;
+      signal?.throwIfAborted();
+      // A file may grow meanwhile.
+      const share = bytes / Math.max(bytes, totalBytes);
+      onProgress?.({ step: 'read', list, records: lines[list], share });
     }
-    await threads.finish();
-    return lines;
-  } finally {
-    await threads.close();
   }
+  return lines;
 }
 
 export const DELETION_FIELDS: Fields = {
