@@ -47,7 +47,7 @@ export function startRefresh(
         stores.swap(file, image);
         // Until all workers show the new data, they may still send links to the replaced.
         await workers.publish(stores.view);
-        stores.releaseUnwalked(config.snapshotRetainUnwalkedSeconds);
+        stores.releaseExpired(config);
       } finally {
         isSwapping = false;
       }

@@ -4,7 +4,7 @@ import { METRICS, metricsText } from '../../src/admin/prometheus.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { RequestMetrics } from '../../src/counts/request-metrics.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
-import { emptyImage } from '../support/empty-image.ts';
+import { emptyImage, WALKED } from '../support/empty-image.ts';
 import {
   emptyOperations,
   MEMORY_LIMIT_BYTES,
@@ -185,7 +185,7 @@ describe('The metrics', () => {
     if (retained === undefined) throw new Error('north is not live');
     noteUse(retained.lists.tickets, 1);
     stores.swap('main.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('north')));
-    stores.releaseUnwalked();
+    stores.releaseExpired(WALKED);
     expect(retained.lists.tickets.bytesHeld).to.be.greaterThan(10_000);
     expect(await samplesOf('foyer_store_bytes')).to.deep.equal({
       'foyer_store_bytes{state="live"}': stores.liveBytes,

@@ -3,7 +3,7 @@ import { statusOf } from '../../src/admin/status.ts';
 import { monotonicNow } from '../../src/clock.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
 import { fixture, PRODUCED_AT } from '../support/api-fixture.ts';
-import { emptyImage } from '../support/empty-image.ts';
+import { emptyImage, WALKED } from '../support/empty-image.ts';
 import {
   AGE_SECONDS,
   emptyOperations,
@@ -107,7 +107,7 @@ describe('The status', () => {
     if (store === undefined) throw new Error('north is not live');
     noteUse(store.lists.tickets, monotonicNow());
     stores.swap('main.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('north')));
-    stores.releaseUnwalked();
+    stores.releaseExpired(WALKED);
     const { retained, memory } = status();
     expect(retained).to.have.length(1);
     const [{ replacedSecondsAgo, lastUsedSecondsAgo, goneInSeconds, ...rest }] = retained;

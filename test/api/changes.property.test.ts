@@ -12,6 +12,7 @@ import { build, copiedRecords, PRODUCED_AT, toFile, writeImport } from '../suppo
 import { readSnapshot } from '../support/read-snapshot.ts';
 import { TestApi } from '../support/test-api.ts';
 import { withFolder } from '../support/temporary-folder.ts';
+import { WALKED } from '../support/empty-image.ts';
 
 type Organization = (typeof ORGANIZATIONS)[number];
 type Records = ReadonlyMap<string, string>;
@@ -161,7 +162,7 @@ class Model {
     const snapshot = this.#snapshots.at(-1 - back);
     if (snapshot === undefined) return;
     this.#replicas[replica].registry.swap('a.sqlite', snapshot.image);
-    this.#replicas[replica].registry.releaseUnwalked();
+    this.#replicas[replica].registry.releaseExpired(WALKED);
     this.#replicas[replica].served = Math.max(this.#replicas[replica].served, snapshot.at);
     this.#live[replica] = snapshot;
   }

@@ -13,6 +13,7 @@ import { recordsIn, times } from '../support/records.ts';
 import { FIXED } from '../support/random.ts';
 import { withFolder } from '../support/temporary-folder.ts';
 import { type ApiResponse, TestApi } from '../support/test-api.ts';
+import { WALKED } from '../support/empty-image.ts';
 
 const { event, session, ticket, order, offer } = recordsIn('north');
 /** Records of each collection. A change alters the word of a record. */
@@ -68,7 +69,7 @@ describe(`Over swaps that change some records (seed ${FIXED.seed})`, function ()
       const { image } = await withFolder((inFolder) => builtFrom(inFolder('import'), files));
       const snapshotId = `snapshot ${++snapshots}`;
       stores.swap('a.sqlite', { ...image, snapshotId });
-      stores.releaseUnwalked();
+      stores.releaseExpired(WALKED);
       return snapshotId;
     }
 

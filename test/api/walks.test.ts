@@ -5,13 +5,13 @@ import { type OrganizationImage, byList } from '../../src/store/organization-ima
 import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { fixture } from '../support/api-fixture.ts';
-import { emptyHistory, emptySnapshot } from '../support/empty-image.ts';
+import { emptyHistory, emptySnapshot, WALKED } from '../support/empty-image.ts';
 import { organizationOf } from '../support/import-folder.ts';
 import { type ApiResponse, TestApi } from '../support/test-api.ts';
 
 const SECOND = 1000;
 /** The defaults. */
-const RETENTION = { snapshotRetainSeconds: 300, snapshotRetainMaxSeconds: 3600 };
+const RETENTION = { ...WALKED, snapshotRetainSeconds: 300, snapshotRetainMaxSeconds: 3600 };
 
 /** Returns a well-formed digest. */
 const digestOf = (text: string) => text.padEnd(43, '_');
@@ -49,7 +49,7 @@ describe('A walk', () => {
     const organizations = [imageOf('north', north), imageOf('south', south)];
     const producedAt = '2026-11-21T04:00:00.000Z';
     stores.swap('fixture', { snapshotId: `${north} ${++snapshots}`, producedAt, organizations });
-    stores.releaseUnwalked();
+    stores.releaseExpired(WALKED);
   }
 
   /** Lets time pass, with the periodic release of stores. */

@@ -13,7 +13,7 @@ import { Pins } from '../../src/http/checks/pin.ts';
 import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { fixture, HARD_ID, PRODUCED_AT, TICKET_COUNT } from '../support/api-fixture.ts';
-import { emptyImage } from '../support/empty-image.ts';
+import { emptyImage, WALKED } from '../support/empty-image.ts';
 import { rejectionOf } from '../support/refusal.ts';
 import { givenApi, TestApi } from '../support/test-api.ts';
 
@@ -99,7 +99,7 @@ describe('The TypeScript client', () => {
       new Set([first.value?.snapshotId]),
     );
     expect(await all(tickets.list())).to.deep.equal([]);
-    stores.releaseExpired({ snapshotRetainSeconds: -1, snapshotRetainMaxSeconds: 0 });
+    stores.releaseExpired({ ...WALKED, snapshotRetainMaxSeconds: 0 });
     const error = await rejectionOf(interrupted.next());
     expect(error).to.be.instanceOf(WalkGoneError).and.to.have.property('status', 400);
   });

@@ -5,6 +5,7 @@ import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { type Section, StoreView } from '../../src/store/registry/store-view.ts';
 import { type ApiResponse, type RequestOptions, TestApi } from '../support/test-api.ts';
+import { WALKED } from '../support/empty-image.ts';
 
 /** The observed organization, and the other one. */
 export const OWNERS = ['observed', 'other'] as const;
@@ -63,7 +64,7 @@ export class World {
   }
 
   release(): void {
-    this.#registry.releaseUnwalked();
+    this.#registry.releaseExpired(WALKED);
   }
 
   ask(as: Owner, target: string, { headers, ...options }: RequestOptions): Promise<ApiResponse> {

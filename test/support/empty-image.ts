@@ -17,6 +17,7 @@ import {
   type OrganizationStore,
   type SnapshotImage,
 } from '../../src/store/organization-image.ts';
+import type { Retention } from '../../src/store/registry/store-registry.ts';
 import { pack } from './pack.ts';
 
 export function emptyCollection(idField: string): CollectionImage {
@@ -69,6 +70,13 @@ export function emptyHistory(
     bytesHeld: 0,
   };
 }
+
+/** Retains what walks have used, and nothing else. */
+export const WALKED: Retention = {
+  snapshotRetainSeconds: Infinity,
+  snapshotRetainMaxSeconds: Infinity,
+  snapshotRetainUnwalkedSeconds: 0,
+};
 
 /** @param organizations `id`, or `id=digest` */
 export function emptySnapshot(snapshotId: string, ...organizations: string[]): SnapshotImage {

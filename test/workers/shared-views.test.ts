@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { WorkerStores, ViewPublisher } from '../../src/workers/shared-views.ts';
-import { emptySnapshot } from '../support/empty-image.ts';
+import { emptySnapshot, WALKED } from '../support/empty-image.ts';
 import { lastUseOf, noteUse } from '../../src/store/organization-image.ts';
 
 describe('The store views of workers', () => {
@@ -76,7 +76,7 @@ describe('The store views of workers', () => {
     expect(lastUseOf(other.lists.tickets, 5000)).to.equal(1000);
     expect(lastUseOf(other.lists.orders, 5000)).to.equal(0);
     publishView();
-    registry.releaseUnwalked();
+    registry.releaseExpired(WALKED);
     publishView();
     expect(served('N1')).to.deep.equal(['a1', 'a1']);
     registry.retainOnly([]);
@@ -91,7 +91,7 @@ describe('The store views of workers', () => {
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2', 'south=S1'));
     expect(publisher.next(registry.view)?.images, 'lists of one, histories of both').to.have.length(6);
     expect(publisher.latest.images, 'for a later worker').to.have.length(16);
-    registry.releaseUnwalked();
+    registry.releaseExpired(WALKED);
     expect(publisher.next(registry.view)?.images).to.have.length(0);
     expect(publisher.latest.images).to.have.length(10);
   });

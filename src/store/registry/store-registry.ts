@@ -90,7 +90,7 @@ export class StoreRegistry {
    * Replaces the organizations of a file by those of its new snapshot, in one step, also those of other files: the
    * admission decides whether it may. A section whose content is live or retained keeps its memory. All replaced
    * sections are retained: until every worker uses the new view, workers may send links to them (see
-   * `releaseUnwalked`).
+   * `releaseExpired`).
    */
   swap(file: string, { snapshotId, producedAt, organizations }: SnapshotImage): void {
     const replaced = this.replacedBy(file, organizations);
@@ -126,17 +126,7 @@ export class StoreRegistry {
     promptGarbageCollection(bytesOf(unused));
   }
 
-  /**
-   * Releases the retained sections that no client walks, after a time since their replacement. Must be called when all
-   * workers use the live view.
-   */
-  releaseUnwalked(retainSeconds = 0): void {
-    const now = this.#clock();
-    const isRetained = ({ image, replacedAt }: RetainedSection) =>
-      lastUseOf(image, now) > 0 || now < replacedAt + retainSeconds * 1000;
-    this.retainOnly(this.#retained.filter(isRetained));
-  }
-
+  /** Releases the retained sections whose retention has ended. Must be called when all workers use the live view. */
   releaseExpired(retention: Retention): void {
     const now = this.#clock();
     this.retainOnly(this.#retained.filter((one) => now < endOfRetention(one, retention, now)));
@@ -178,8 +168,8 @@ export interface Retention {
   readonly snapshotRetainSeconds: number;
   /** Since its replacement, however often it is used. */
   readonly snapshotRetainMaxSeconds: number;
-  /** Since its replacement, without a use; 0 by default. */
-  readonly snapshotRetainUnwalkedSeconds?: number;
+  /** Since its replacement, without a use. */
+  readonly snapshotRetainUnwalkedSeconds: number;
 }
 
 /**
@@ -188,7 +178,7 @@ export interface Retention {
  */
 export function endOfRetention(
   { image, replacedAt }: RetainedSection,
-  { snapshotRetainSeconds, snapshotRetainMaxSeconds, snapshotRetainUnwalkedSeconds = 0 }: Retention,
+  { snapshotRetainSeconds, snapshotRetainMaxSeconds, snapshotRetainUnwalkedSeconds }: Retention,
   now: number,
 ): number {
   const lastUse = lastUseOf(image, now);

@@ -5,7 +5,7 @@ import type { Manifest } from '../../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { addStreams, type ListImage, noteUse } from '../../../src/store/organization-image.ts';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
-import { declaration, emptyList, emptySnapshot, manifest } from '../../support/empty-image.ts';
+import { declaration, emptyList, emptySnapshot, manifest, WALKED } from '../../support/empty-image.ts';
 
 function manifestOf(day: number, ...organizationIds: string[]): Manifest {
   const organizations = organizationIds.map((organizationId) => declaration(organizationId));
@@ -78,7 +78,7 @@ describe('The admission of a snapshot', () => {
         return id === organizationId ? `${id}=day ${day}` : `${id}=${digest}`;
       });
       swap('a.sqlite', manifestOf(day), others);
-      stores.releaseUnwalked();
+      stores.releaseExpired(WALKED);
     };
     const retained = () =>
       stores.retained.map(({ organizationId, image }) => `${organizationId} ${image.digest}`);
@@ -92,7 +92,7 @@ describe('The admission of a snapshot', () => {
       const [north, south] = organizations;
       const changed = { ...north, lists: { ...north.lists, tickets } };
       stores.swap('a.sqlite', { ...snapshot, organizations: [changed, south] });
-      stores.releaseUnwalked();
+      stores.releaseExpired(WALKED);
     };
 
     /** Leaves room for some retained lists besides the load. */
@@ -147,7 +147,7 @@ describe('The admission of a snapshot', () => {
       swapTickets('large', tickets);
       const before = retained();
       swap('a.sqlite', manifestOf(8), ['north=day 7', 'south=day 5']);
-      stores.releaseUnwalked();
+      stores.releaseExpired(WALKED);
       expect(retained()).to.have.members([...before, 'north large']);
       leaveRoomFor(4);
       admission.admit('a.sqlite', manifestOf(9, 'north', 'south'));
@@ -171,7 +171,7 @@ describe('The admission of a snapshot', () => {
       const free = admission.retainableBytes;
       admission.admit('a.sqlite', manifestOf(8, 'north', 'south'));
       swap('a.sqlite', manifestOf(8), ['north=day 7', 'south=day 5']);
-      stores.releaseUnwalked();
+      stores.releaseExpired(WALKED);
       expect(admission.retainableBytes).to.equal(free - NEED);
       const before = admission.retainableBytes;
       admission.admit('a.sqlite', manifestOf(9, 'north', 'south', 'west'));

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
-import { emptyImage } from '../../support/empty-image.ts';
+import { emptyImage, WALKED } from '../../support/empty-image.ts';
 import { MEGABYTE } from '../../../src/store/memory/shared-arrays.ts';
 
 describe('The memory that a swap releases', () => {
@@ -15,7 +15,7 @@ describe('The memory that a swap releases', () => {
       watch.register(tickets, digest);
       const organizations = [{ ...image, lists: { ...image.lists, tickets } }];
       registry.swap('a.sqlite', { snapshotId: digest, producedAt: '', organizations });
-      registry.releaseUnwalked();
+      registry.releaseExpired(WALKED);
     };
     swap('first');
     swap('second');

@@ -7,10 +7,9 @@ import {
   type Retention,
   StoreRegistry,
 } from '../../../src/store/registry/store-registry.ts';
-import { emptyList, emptySnapshot } from '../../support/empty-image.ts';
+import { emptyList, emptySnapshot, WALKED } from '../../support/empty-image.ts';
 
 const SECOND = 1000;
-const FOR_EVER = { snapshotRetainSeconds: 1e6, snapshotRetainMaxSeconds: 1e6 };
 
 interface Replaced {
   /** Seconds of the monotonic clock. */
@@ -20,7 +19,7 @@ interface Replaced {
 
 describe('Retention of a replaced list', () => {
   /** Replaces tickets, and returns the times of use of those that are retained at a time. */
-  function kept(all: readonly Replaced[], at: number, retention: Retention = FOR_EVER): number[] {
+  function kept(all: readonly Replaced[], at: number, retention: Retention = WALKED): number[] {
     let now = 0;
     const registry = new StoreRegistry(undefined, () => now);
     for (const [i, { usedAt, replacedAt = 0 }] of all.entries()) {
@@ -29,7 +28,7 @@ describe('Retention of a replaced list', () => {
       if (tickets !== undefined) noteUse(tickets, usedAt * SECOND);
       now = replacedAt * SECOND;
       registry.swap('a.sqlite', emptySnapshot('a', 'north'));
-      registry.releaseUnwalked();
+      registry.releaseExpired(WALKED);
     }
     now = at * SECOND;
     registry.releaseExpired(retention);
@@ -37,7 +36,7 @@ describe('Retention of a replaced list', () => {
   }
 
   it('counts from the last use, whenever the list was replaced', () => {
-    const retention = { ...FOR_EVER, snapshotRetainSeconds: 100 };
+    const retention = { ...WALKED, snapshotRetainSeconds: 100 };
     const all = [
       { usedAt: 50, replacedAt: 199 },
       { usedAt: 100, replacedAt: 150 },
@@ -48,7 +47,7 @@ describe('Retention of a replaced list', () => {
   });
 
   it('ends a time after the replacement, however often the list is used', () => {
-    const retention = { snapshotRetainSeconds: 100, snapshotRetainMaxSeconds: 150 };
+    const retention = { ...WALKED, snapshotRetainSeconds: 100, snapshotRetainMaxSeconds: 150 };
     const all = [
       { usedAt: 199, replacedAt: 50 },
       { usedAt: 200, replacedAt: 51 },
@@ -57,7 +56,7 @@ describe('Retention of a replaced list', () => {
   });
 
   it('is never shorter than the time, to the millisecond', () => {
-    const retention = { ...FOR_EVER, snapshotRetainSeconds: 1.5 };
+    const retention = { ...WALKED, snapshotRetainSeconds: 1.5 };
     for (const usedAt of [7, 7.001, 7.5, 7.999]) {
       expect(kept([{ usedAt }], usedAt + 1.499, retention), `${usedAt}`).to.have.length(1);
       expect(kept([{ usedAt }], usedAt + 2.5, retention), `${usedAt}`).to.have.length(0);
@@ -65,21 +64,20 @@ describe('Retention of a replaced list', () => {
   });
 
   it('does not begin when the time is 0', () => {
-    expect(kept([{ usedAt: 200 }], 200, { ...FOR_EVER, snapshotRetainSeconds: 0 })).to.deep.equal([]);
-    expect(kept([{ usedAt: 200 }], 200, { ...FOR_EVER, snapshotRetainMaxSeconds: 0 })).to.deep.equal([]);
+    expect(kept([{ usedAt: 200 }], 200, { ...WALKED, snapshotRetainSeconds: 0 })).to.deep.equal([]);
+    expect(kept([{ usedAt: 200 }], 200, { ...WALKED, snapshotRetainMaxSeconds: 0 })).to.deep.equal([]);
   });
 
   it('lasts a time after the replacement without a use', () => {
     let now = 0;
     const registry = new StoreRegistry(undefined, () => now);
     for (const content of ['N1', 'N2']) registry.swap('a.sqlite', emptySnapshot(content, `north=${content}`));
-    const retention = { ...FOR_EVER, snapshotRetainUnwalkedSeconds: 30 };
+    const retention = { ...WALKED, snapshotRetainUnwalkedSeconds: 30 };
     for (const [seconds, isHeld] of [
       [29.999, true],
       [30, false],
     ] as const) {
       now = seconds * SECOND;
-      registry.releaseUnwalked(30);
       registry.releaseExpired(retention);
       expect(registry.view.find('north', 'tickets', 'N1') !== undefined).to.equal(isHeld);
     }

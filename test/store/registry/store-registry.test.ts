@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
-import { emptyHistory, emptyImage, emptySnapshot } from '../../support/empty-image.ts';
+import { emptyHistory, emptyImage, emptySnapshot, WALKED } from '../../support/empty-image.ts';
 import { byList, noteUse } from '../../../src/store/organization-image.ts';
 
 describe('A store registry', () => {
@@ -74,7 +74,7 @@ describe('A store registry', () => {
     registry.swap('a.sqlite', second);
     expect(registry.view.live.get('north')?.history).to.equal(second.organizations[0].history);
     expect(registry.view.holds('north', first.organizations[0].history), 'for streams').to.equal(true);
-    registry.releaseUnwalked();
+    registry.releaseExpired(WALKED);
     expect(registry.view.holds('north', first.organizations[0].history)).to.equal(false);
   });
 
@@ -126,7 +126,7 @@ describe('A store registry', () => {
       expect(find('north', 'N1')?.snapshotId).to.equal('a1');
       // A request that began before the swap sends its link after it.
       if (south) noteUse(south.lists.tickets, 1);
-      registry.releaseUnwalked();
+      registry.releaseExpired(WALKED);
       expect(retained()).to.deep.equal(['tickets S1']);
       expect(find('north', 'N1')).to.equal(undefined);
     });
@@ -139,7 +139,7 @@ describe('A store registry', () => {
       walk('north');
       swap('a', 'a3', 'north=N1');
       expect(find('north', 'N1')).to.include({ snapshotId: 'a3', image });
-      registry.releaseUnwalked();
+      registry.releaseExpired(WALKED);
       expect(retained()).to.deep.equal(['tickets N2']);
     });
 
@@ -149,7 +149,7 @@ describe('A store registry', () => {
       swap('a', 'a2', 'north=N2', 'south');
       swap('a', 'a3', 'south');
       expect(find('north', 'N1')).to.equal(undefined);
-      registry.releaseUnwalked();
+      registry.releaseExpired(WALKED);
       expect(registry.retained).to.deep.equal([]);
     });
   });
