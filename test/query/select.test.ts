@@ -18,7 +18,7 @@ const BY_ROW = {
 };
 const INSTANTS = {
   updatedAt: (row: number) => BigInt((row * 37) % COUNT),
-  createdAt: (row: number) => BigInt((row * 101) % 300),
+  createdAt: (row: number) => BigInt((row * 101) % COUNT),
 };
 
 /** Returns a collection with the values of each row, with posting lists in the order of `updatedAt`. */
@@ -67,7 +67,7 @@ const CHOICES: readonly (readonly Predicate[])[] = [
   [fulfilled, anyOf('status', 'FULFILLED', 'PENDING')],
   [anyOf('email', 'm0', 'm35', 'm399')],
   [updated, window('updatedAt', 0n, 1000n), window('updatedAt', 9n, 3n), window('updatedAt', 5n, 9n)],
-  [window('createdAt', 100n, 200n)],
+  [window('createdAt', 100n, 900n)],
 ];
 const QUERIES = CHOICES.reduce<(readonly Predicate[])[]>(
   (queries, choice) => queries.flatMap((query) => [query, ...choice.map((one) => [...query, one])]),
