@@ -49,9 +49,6 @@ describe('Unknown parameters', () => {
     ['/v1/events?startAt=x&startAt.gt=x&tags.ne=&Page=0', 'startAt, startAt.gt, tags.ne, Page'],
     ['/v1/events/evt_a/sessions?tags=&startAt.lt=2030-01-01T00:00Z', 'tags'],
     ['/v1/tickets/tkt_05?page=0&perPage=0&perPage=1', 'page, perPage'],
-    ['/v1/events?__proto__=1&constructor=1&toString=1', '__proto__, constructor, toString'],
-    ['/v1/events?%0d%0aX-Evil:%201=1', '%0D%0AX-Evil%3A%201'],
-    ['/v1/events?a&a&b&a=2', 'a, b'],
   ];
   for (const [target, ignored] of cases) {
     it(`are ignored and named: ${target}`, async () => {

@@ -28,6 +28,7 @@ describe('parseQuery', () => {
     ['a[b]=1&a[]=2&a[]=3', [], 'a%5Bb%5D, a%5B%5D'],
     ['a;b=1', [], 'a%3Bb'],
     ['%=1&b=%&%ff=2&%C3%A9=%zz', [], '%25, b, %25ff, %C3%A9'],
+    ['%0d%0aX-Evil:%201=1', [], '%0D%0AX-Evil%3A%201'],
   ];
   for (const [text, entries, others] of cases) {
     it(`reads ${text || 'nothing'}`, () => {
