@@ -102,24 +102,6 @@ describe('The shutdown', () => {
     }
   });
 
-  it('is immediate on a second signal of either kind', async () => {
-    for (const [first, second] of [
-      ['SIGTERM', 'SIGINT'],
-      ['SIGINT', 'SIGTERM'],
-      ['SIGTERM', 'SIGTERM'],
-    ] as const) {
-      await start({ SHUTDOWN_GRACE_SECONDS: '3600' });
-      const partial = connect(replica.port, '127.0.0.1');
-      partial.on('error', () => undefined).write('GET / HTTP/1.1\r\nHo');
-      await ask(false);
-      replica.signal(first);
-      await replica.waitForLog({ msg: 'stopping' });
-      replica.signal(second);
-      expect(await replica.ended).to.include({ code: null, signal: second, stderr: '' });
-      partial.destroy();
-    }
-  });
-
   it('is the same under npm start', async () => {
     const npm = spawn('npm', ['start'], {
       cwd: ROOT,
