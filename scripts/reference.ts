@@ -3,7 +3,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
-import { ALERTS, PULL_ALERTS } from './reference/alerts.ts';
 import * as monitoring from './reference/monitoring.ts';
 import * as tables from './reference/tables.ts';
 
@@ -19,24 +18,17 @@ const PROGRAMS = Object.values(packageJson.scripts).flatMap(
   (line) => /\bexec node .*?(\S+\.ts)$/.exec(line)?.[1] ?? [],
 );
 
-/** The derived parts of each document, by name. */
-const PARTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'docs/reference.md': {
-    operations: tables.operationTable(),
-    commands: commandsText((await Promise.all(PROGRAMS.map(helpsOf))).flat()),
-    environment: tables.environmentTable(),
-    'import files': tables.importFileSections(),
-    refusals: tables.refusalTable(),
-    memory: tables.memoryTable(),
-    metrics: monitoring.metricTable(),
-    reasons: monitoring.reasonTable(),
-  },
-  'docs/operations.md': {
-    alerts: monitoring.alertTable(ALERTS),
-  },
-  'docs/fleet.md': {
-    alerts: monitoring.alertTable(PULL_ALERTS),
-  },
+/** The derived parts of the reference, by name. */
+const PARTS: Readonly<Record<string, string>> = {
+  operations: tables.operationTable(),
+  commands: commandsText((await Promise.all(PROGRAMS.map(helpsOf))).flat()),
+  environment: tables.environmentTable(),
+  'import files': tables.importFileSections(),
+  refusals: tables.refusalTable(),
+  memory: tables.memoryTable(),
+  metrics: monitoring.metricTable(),
+  alerts: monitoring.alertTable(),
+  reasons: monitoring.reasonTable(),
 };
 
 const FILES: Readonly<Record<string, string>> = {
@@ -45,10 +37,9 @@ const FILES: Readonly<Record<string, string>> = {
   'deploy/prometheus/dashboard.json': monitoring.dashboardFile(),
 };
 
-for (const [document, parts] of Object.entries(PARTS))
-  await derive(document, (written) =>
-    Object.entries(parts).reduce((text, [name, part]) => replacePart(text, name, part), written),
-  );
+await derive('docs/reference.md', (written) =>
+  Object.entries(PARTS).reduce((text, [name, part]) => replacePart(text, name, part), written),
+);
 for (const [path, content] of Object.entries(FILES)) await derive(path, () => content);
 
 async function derive(path: string, derivedFrom: (written: string) => string): Promise<void> {

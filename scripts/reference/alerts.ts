@@ -36,7 +36,8 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
   },
   FoyerSnapshotRefused: {
     expr: 'foyer_snapshot_files_refused > 0',
-    runbook: 'A file is refused. `/status` has the [reason](#why-a-snapshot-is-refused) and the advice.',
+    runbook:
+      'A file is refused. `/status` has the [reason](operations.md#why-a-snapshot-is-refused) and the advice.',
   },
   FoyerSnapshotStale: {
     expr: 'max by (job, file) (time() - foyer_snapshot_produced_timestamp_seconds) > 3600',
@@ -56,7 +57,8 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
   FoyerVersionsDiffer: {
     expr: 'count by (job) (count by (job, version, snapshot_format) (foyer_build_info)) > 1',
     for: '1h',
-    runbook: 'Several replicas run different versions. Complete the [upgrade](#upgrading-to-another-format).',
+    runbook:
+      'Several replicas run different versions. Complete the [upgrade](operations.md#upgrading-to-another-format).',
   },
   FoyerSnapshotFolderRefused: {
     expr: 'foyer_snapshot_folder_refused == 1',
@@ -86,7 +88,7 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
   FoyerOverload: {
     expr: 'rate(foyer_requests_refused_total{reason="overload"}[15m]) > 0',
     runbook:
-      'Requests are refused ([overload](#overload)). Increase `THREADS` if processors are left, else add a machine.',
+      'Requests are refused ([overload](operations.md#overload)). Increase `THREADS` if processors are left, else add a machine.',
   },
   FoyerRateLimit: {
     expr: 'rate(foyer_requests_refused_total{reason="rate-limit"}[15m]) > 0',
@@ -96,7 +98,7 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
   FoyerConnections: {
     expr: 'rate(foyer_connections_ended_total{reason="limit"}[15m]) > 0 or foyer_connections_open > 0.8 * foyer_connections_limit',
     runbook:
-      'Too many [connections](#connections) are open. Bound those of an address in the proxy, or raise the limit.',
+      'Too many [connections](operations.md#connections) are open. Bound those of an address in the proxy, or raise the limit.',
   },
   FoyerFlood: {
     expr: 'rate(foyer_connections_ended_total{reason="pipelining"}[15m]) > 0 or rate(foyer_requests_refused_total{reason="refusals"}[15m]) > 1',
@@ -114,7 +116,7 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
   FoyerWalksEnd: {
     expr: 'rate(foyer_pinned_requests_total{outcome="gone"}[15m]) > 0',
     runbook:
-      'Walks outlive their [data](#from-file-to-live-data): they are slow, or memory is short. The log names the organization (`pin` is `gone`).',
+      'Walks outlive their [data](operations.md#from-file-to-live-data): they are slow, or memory is short. The log names the organization (`pin` is `gone`).',
   },
   FoyerWalksWait: {
     expr: 'rate(foyer_pinned_requests_total{outcome="not-loaded"}[15m]) > 0.1',
@@ -129,11 +131,12 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
   },
   FoyerLogLinesDropped: {
     expr: 'rate(foyer_log_lines_dropped_total[15m]) > 0',
-    runbook: 'Lines of the [log](#the-log) are lost. Its reader is too slow, or the disk is full.',
+    runbook:
+      'Lines of the [log](operations.md#the-log) are lost. Its reader is too slow, or the disk is full.',
   },
   FoyerMemory: {
     expr: 'process_resident_memory_bytes{job="foyer"} > 0.9 * foyer_memory_limit_bytes',
-    runbook: 'Memory is short. See [Sizing](#sizing).',
+    runbook: 'Memory is short. See [Sizing](operations.md#sizing).',
   },
 };
 

@@ -24,27 +24,29 @@ export function reasonTable(): string {
   );
 }
 
-export function alertTable(alerts: typeof ALERTS): string {
-  const rows = Object.entries(alerts).map(([name, { for: time, severity, runbook }]) => [
-    name,
-    `${severity ?? 'warning'}, ${time ?? DEFAULT_FOR}`,
-    runbook,
-  ]);
+export function alertTable(): string {
+  const rows = Object.entries({ ...ALERTS, ...PULL_ALERTS }).map(
+    ([name, { for: time, severity, runbook }]) => [
+      name,
+      `${severity ?? 'warning'}, ${time ?? DEFAULT_FOR}`,
+      runbook,
+    ],
+  );
   return table(['alert', 'severity, after', 'cause and remedy'], rows);
 }
 
 /** Returns the rules of the process, for each machine. */
 export function processRules(): string {
-  return rulesFile('The job of the replicas is foyer.', 'foyer', ALERTS, 'docs/operations.md');
+  return rulesFile('The job of the replicas is foyer.', 'foyer', ALERTS);
 }
 
 /** Returns the rules of the pulls, for machines on which these write metrics. */
 export function pullRules(): string {
-  return rulesFile('Only for pulls with a METRICS_FILE.', 'foyer-pull', PULL_ALERTS, 'docs/fleet.md');
+  return rulesFile('Only for pulls with a METRICS_FILE.', 'foyer-pull', PULL_ALERTS);
 }
 
-function rulesFile(condition: string, group: string, alerts: typeof ALERTS, document: string): string {
-  const rules = Object.entries(alerts).map(([name, alert]) => rule(name, alert, document));
+function rulesFile(condition: string, group: string, alerts: typeof ALERTS): string {
+  const rules = Object.entries(alerts).map(([name, alert]) => rule(name, alert));
   return `# Derived from scripts/reference/alerts.ts by \`npm run reference\`. ${condition}
 # A runbook is a path in the repository.
 groups:
@@ -53,7 +55,7 @@ groups:
 ${rules.join('')}`;
 }
 
-function rule(name: string, { expr, for: time, severity, runbook: text }: Alert, document: string): string {
+function rule(name: string, { expr, for: time, severity, runbook: text }: Alert): string {
   const [summary] = text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').split(/(?<=\.)\s/, 1);
   const quoted = (value: string) => `'${value.replaceAll("'", "''")}'`;
   return `      - alert: ${name}
@@ -62,7 +64,7 @@ function rule(name: string, { expr, for: time, severity, runbook: text }: Alert,
         labels: { severity: ${severity ?? 'warning'} }
         annotations:
           summary: ${quoted(summary)}
-          runbook: ${document}#alerts
+          runbook: docs/reference.md#alerts
 `;
 }
 

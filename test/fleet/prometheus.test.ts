@@ -131,7 +131,7 @@ describe('The rules and the dashboard for Prometheus', () => {
     const links = Array.from(`${RULES}${PULL_RULES}`.matchAll(pattern), ([, ...link]) => link);
     expect(links).to.have.length(Object.keys({ ...ALERTS, ...PULL_ALERTS }).length);
     for (const [name = '', path = ''] of links)
-      expect(readFileSync(path, 'utf8')).to.match(new RegExp(`^### Alerts$.*^\\| ${name} \\|`, 'ms'));
+      expect(readFileSync(path, 'utf8')).to.match(new RegExp(`^## Alerts$.*^\\| ${name} \\|`, 'ms'));
   });
 
   it('are loaded, and read a replica, by the configuration in docs/howto/prometheus-and-grafana.md', async () => {
