@@ -139,10 +139,10 @@ export function warningsOfUtc(database: Database.Database, { files }: ImportFold
     `WITH session AS MATERIALIZED (
        SELECT organization, ${eventOf(SESSIONS)} AS event, line, record ->> 'startAt' AS start
        FROM all_sessions WHERE origin = 'import'
+     ), event_zone AS MATERIALIZED (
+       SELECT organization, id AS event, record ->> 'eventTimezone' AS zone FROM all_events
      )
-     SELECT line, start, zone FROM session
-     JOIN (SELECT organization, id AS event, record ->> 'eventTimezone' AS zone FROM all_events)
-       USING (organization, event)
+     SELECT line, start, zone FROM session CROSS JOIN event_zone USING (organization, event)
      WHERE organization NOT IN (SELECT organization FROM session WHERE start NOT LIKE '%_00:00')
      ORDER BY line`,
   );
