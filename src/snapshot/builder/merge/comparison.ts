@@ -64,15 +64,12 @@ export class Comparison {
       for (const run of this.#earlier.runs(layout, this.#staging.organizationIds)) {
         let row = 0;
         while (next !== undefined) {
-          const met = meet(run, next, row, this.#earlier.isBase);
+          const met = meet(run, next, row);
           if (met === undefined) break;
           yield* this.#rest(run, row, met.row);
-          yield met.earlier === 'equal' ? { ...next, changedAt: run.changedAt(met.row) } : next;
-          row = met.row;
-          if (met.earlier !== 'none') {
-            this.replaced++;
-            row++;
-          }
+          yield met.isSame ? { ...next, changedAt: run.changedAt(met.row) } : next;
+          if (met.isSame) this.replaced++;
+          row = met.isSame ? met.row + 1 : met.row;
           next = staged.next().value;
         }
         yield* this.#rest(run, row, run.count);
@@ -88,32 +85,29 @@ export class Comparison {
   *#rest(run: EarlierRun, from: number, to: number): Generator<MergedPart> {
     const staying: number[] = [];
     for (let row = from; row < to; row++) {
-      const origin = this.#originOf(run, row);
-      if (origin === 'base') staying.push(row);
-      else if (origin === 'deletion') yield this.#gone(run, row);
+      const found = this.#lookUp(run, row);
+      if (found === 'stays') staying.push(row);
+      else if (typeof found === 'object') yield found;
     }
     if (run.isCanonical && staying.length === run.count) yield run;
     else for (const row of staying) yield run.recordAt(row);
   }
 
-  /** Looks up a record: whether it stays, is replaced, or is gone. Counts it unless it stays. */
-  #originOf(run: EarlierRun, row: number): 'base' | 'import' | 'deletion' {
+  /** Looks up what becomes of a record, and counts it unless it stays. */
+  #lookUp(run: EarlierRun, row: number): 'stays' | 'replaced' | GoneRecord {
+    const { organization } = run;
     const { layout } = run.run;
-    const named = this.#staging.ids.find(layout.name, run.organization, run.ids, row);
+    const named = this.#staging.ids.find(layout.name, organization, run.ids, row);
     // The ids of linked records that stay are staged.
     const isMerged = this.#earlier.isBase && !LINKED.includes(layout);
-    if (named === 'base' || (named === undefined && isMerged)) return 'base';
-    if (named === 'import') this.replaced++;
-    else {
-      this.deleted++;
-      if (named === 'deletion') this.requested++;
+    if (named === 'base' || (named === undefined && isMerged)) return 'stays';
+    if (named === 'import') {
+      this.replaced++;
+      return 'replaced';
     }
-    return named === 'import' ? 'import' : 'deletion';
-  }
-
-  #gone(run: EarlierRun, row: number): GoneRecord {
-    const { organization } = run;
-    return { collection: run.run.layout.name, organization, id: run.idAt(row), deletedAt: undefined };
+    this.deleted++;
+    if (named === 'deletion') this.requested++;
+    return { collection: layout.name, organization, id: run.idAt(row), deletedAt: undefined };
   }
 
   /** Adds the time of its last change to each record of a linked collection that equals the earlier one. */
@@ -121,7 +115,8 @@ export class Comparison {
     const { name } = layout;
     for (const run of this.#earlier.runs(layout, this.#staging.organizationIds)) {
       for (let row = 0; row < run.count; row++) {
-        if (this.#originOf(run, row) === 'deletion') yield this.#gone(run, row);
+        const found = this.#lookUp(run, row);
+        if (typeof found === 'object') yield found;
         const content = linkedContent({ json: run.jsonAt(row), values: run.valuesAt(row) });
         this.#insertLinked.run(name, run.organization, run.idAt(row), content, run.changedAt(row));
       }
@@ -152,30 +147,18 @@ function linkedContent({ json, values }: Pick<StagedRecord, 'json' | 'values'>):
   return json + values.join();
 }
 
-interface Meeting {
-  readonly row: number;
-  /** The earlier record of the same id, if it is in this row. */
-  readonly earlier: 'equal' | 'different' | 'none';
-}
-
-/** Returns the row of a run, from a row on, before which a record belongs; undefined when it follows the run. */
-function meet(
-  run: EarlierRun,
-  { json, organization }: StagedRecord,
-  from: number,
-  isMerged: boolean,
-): Meeting | undefined {
-  if (organization !== run.organization)
-    return organization < run.organization ? { row: from, earlier: 'none' } : undefined;
+/**
+ * Returns the row of a run, from a row on, before which a record belongs, and whether it is the record of that row.
+ * Returns undefined when it follows the run.
+ */
+function meet(run: EarlierRun, { json, organization }: StagedRecord, from: number) {
   const { layout } = run.run;
-  if (from < run.count) {
-    // Mostly, the records of both are the same, and none has to be parsed.
-    if (run.jsonAt(from) === json) return { row: from, earlier: 'equal' };
-    if (!isMerged && run.hasIdOf(from, json)) return { row: from, earlier: 'different' };
-  }
+  if (organization !== run.organization)
+    return organization < run.organization ? { row: from, isSame: false } : undefined;
+  // Mostly, the records of both are the same, and none has to be parsed.
+  if (from < run.count && run.jsonAt(from) === json) return { row: from, isSame: true };
   const place = placeOf(layout, json);
   if (isBefore(layout, run.placeAt(run.count - 1), place)) return undefined;
   const row = run.rowOf(place, from);
-  if (row === run.count || run.idAt(row) !== place.id) return { row, earlier: 'none' };
-  return { row, earlier: run.jsonAt(row) === json ? 'equal' : 'different' };
+  return { row, isSame: row < run.count && run.jsonAt(row) === json };
 }

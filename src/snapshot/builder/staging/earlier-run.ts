@@ -1,7 +1,6 @@
 import { type Instant, parseTimestamp } from '../../../contract/timestamp.ts';
 import { decodeText, type Texts } from '../../../store/index/texts.ts';
 import type { Uint32s } from '../../../store/memory/shared-arrays.ts';
-import { recordPrefix } from '../../../store/records.ts';
 import { parseObject, textIn } from '../../format/json-values.ts';
 import type { CollectionLayout, ColumnLayout } from '../../format/layout.ts';
 import { beginsRun } from '../../format/schema.ts';
@@ -75,11 +74,6 @@ export class EarlierRun {
     return times.length === 0 ? this.#since : times[of[row]].text;
   }
 
-  /** Returns whether a record has the id of a stored one. */
-  hasIdOf(row: number, json: string): boolean {
-    return json.startsWith(`${recordPrefix(this.run.layout.resource.id)}${JSON.stringify(this.idAt(row))},`);
-  }
-
   idAt(row: number): string {
     return decodeText(this.ids, row);
   }
@@ -96,7 +90,6 @@ export class EarlierRun {
   /** Returns the first row from one on whose record does not come before a place; `count` when there is none. */
   rowOf(place: Place, from: number): number {
     const { layout } = this.run;
-    if (from < this.count && !isBefore(layout, this.placeAt(from), place)) return from;
     let low = from;
     let high = this.count;
     while (low < high) {
