@@ -13,7 +13,8 @@ import {
   COLLECTIONS,
   type Collection,
 } from '../../support/digests.ts';
-import { PRODUCED_AT } from '../../support/import-folder.ts';
+import { builtFrom, PRODUCED_AT } from '../../support/import-folder.ts';
+import { inOrganization, minimalEvent, minimalSession } from '../../support/records.ts';
 import { expectRefused, SoundSnapshot } from '../../support/sound-snapshot.ts';
 import { collectionOf } from '../../../src/store/organization-image.ts';
 
@@ -301,6 +302,17 @@ describe('The content of a snapshot', () => {
         expectRefused(path, reason);
       });
     }
+  });
+
+  it('has the digests of docs/snapshot-format.md, also with names that need escapes, and sessions before 1970', async () => {
+    const own = inOrganization('z');
+    const { file, image } = await builtFrom(snapshot.file('odd'), {
+      organizations: [{ organizationId: '"\\', name: '"\u0000\u0001\u2028é\ud800' }, { organizationId: 'z' }],
+      events: [own(minimalEvent('\0"\n', { createdAt: '1960-01-01T00:00:00Z', currency: '' }))],
+      sessions: [own(minimalSession('s', '\0"\n', { startAt: '0001-01-01T00:00:00.000001Z' }))],
+    });
+    reseal(file);
+    expect(readSnapshot(file)).to.deep.equal(image);
   });
 
   it('may have organizations with fewer records, or with none', () => {

@@ -108,17 +108,11 @@ describe('The publication of a snapshot', () => {
   describe('fails and leaves the folder unchanged when', () => {
     beforeEach(() => publish());
 
-    it('the file is not a snapshot', async () => {
+    it('there is no file', async () => {
       expect(await refused({ file: folder('nowhere.sqlite') })).to.match(/ENOENT: no such file/);
-      expect(await refused({ file: snapshot.copyOf(() => Buffer.from('no')) })).to.equal('not-sqlite');
     });
 
-    it('a byte of the content has changed, or half of the file changes during the copy', async () => {
-      const changed = snapshot.copyOf((bytes) => {
-        bytes[bytes.lastIndexOf('issuedAt') + 12] ^= 1;
-        return bytes;
-      });
-      expect(await refused({ file: changed })).to.equal('damaged');
+    it('half of the file changes during the copy', async () => {
       const file = snapshot.copy();
       const onCopy = () => {
         const bytes = readFileSync(file);
