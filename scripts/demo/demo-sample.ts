@@ -1,7 +1,12 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Manifest } from '../../src/snapshot/format/manifest.ts';
-import { type RefusalReason, RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
+import {
+  DEPENDENT_REASONS,
+  type RefusalReason,
+  RefusedSnapshot,
+  TRANSIENT_REASONS,
+} from '../../src/snapshot/format/refused-snapshot.ts';
 import { isSnapshotName } from '../../src/snapshot/format/snapshot-file.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { isSystemError, Refused } from '../run-command.ts';
@@ -12,21 +17,11 @@ const FILE = 'demo.sqlite';
 const MARK = '.created-by-demo';
 const MARK_TEXT = `\`npm run demo\` created ${FILE} in this folder, and replaces it if it cannot be read.\n`;
 
-/** The refusals that concern the content of the file itself. */
-const BAD_FILE: readonly RefusalReason[] = [
-  'empty',
-  'not-sqlite',
-  'foreign',
-  'other-version',
-  'wal',
-  'cut-short',
-  'unfinished',
-  'schema',
-  'damaged',
-  'inconsistent',
-  'duplicate-id',
-  'event-without-session',
-  'no-organization',
+/** The refusals that do not concern the content of the file itself. */
+const OTHER_REASONS: readonly RefusalReason[] = [
+  ...TRANSIENT_REASONS,
+  ...DEPENDENT_REASONS,
+  ...(['not-a-file', 'outside-folder', 'older', 'organization-gone', 'shrunk'] as const),
 ];
 
 /**
@@ -64,7 +59,7 @@ export class DemoSample {
 
   /** Replaces the snapshot after its refusal. Returns its manifest. */
   async replace({ reason, message }: Pick<RefusedSnapshot, 'reason' | 'message'>): Promise<Manifest> {
-    if (!BAD_FILE.includes(reason)) throw new Refused(`${this.#path}: ${message}`);
+    if (OTHER_REASONS.includes(reason)) throw new Refused(`${this.#path}: ${message}`);
     if (!this.#isOwn) {
       throw new Refused(
         `${this.#path}: ${message}; the demo did not create this file, so it does not replace it: ` +

@@ -5,7 +5,7 @@ import type { Schedule } from './clock.ts';
  * and include tax.
  */
 
-export type SeatName = 'best' | 'good' | 'cheap' | 'standing' | 'free' | 'stream';
+export type SeatName = 'best' | 'good' | 'cheap' | 'standing' | 'stream';
 export type ExtraName = 'talk' | 'workshop';
 export type MerchandiseName = 'book' | 'shirt';
 type BundleName = 'duo' | 'pass';
@@ -25,7 +25,6 @@ export const SEATS: Readonly<Record<SeatName, SeatCategory>> = {
   good: { price: 72, numbered: { rows: 9, seatsPerRow: 18 } },
   cheap: { price: 45, numbered: { rows: 15, seatsPerRow: 22 } },
   standing: { price: 25, hasForm: true },
-  free: { price: 44, hasForm: true },
   stream: { price: 10 },
 };
 
@@ -49,9 +48,9 @@ export const MERCHANDISE: Readonly<Record<MerchandiseName, Merchandise>> = {
 
 /** An event and the offers of its tickets. */
 export interface Production {
-  readonly name: 'play' | 'gala' | 'tales' | 'online' | 'run' | 'tour' | 'garden' | 'course';
+  readonly name: 'play' | 'gala' | 'tales' | 'online' | 'run' | 'tour';
   readonly schedule: Schedule;
-  readonly place: 'house' | 'annex' | 'away' | 'tour' | 'town' | 'garden' | 'online';
+  readonly place: 'house' | 'away' | 'tour' | 'town' | 'online';
   /** Relative demand for its tickets. */
   readonly popularity: number;
   readonly seats: readonly SeatName[];
@@ -102,20 +101,6 @@ export const SEASON: readonly Production[] = [
     place: 'tour',
     popularity: 2,
     seats: ['good', 'cheap'],
-  },
-  {
-    name: 'garden',
-    schedule: { firstDay: 215, sessions: 6, weekdays: '56', times: '21:45', minutes: 110 },
-    place: 'garden',
-    popularity: 2,
-    seats: ['standing', 'cheap'],
-  },
-  {
-    name: 'course',
-    schedule: { firstDay: -48, sessions: 12, weekdays: '6', times: '10:00', minutes: 180 },
-    place: 'annex',
-    popularity: 1,
-    seats: ['free'],
   },
 ];
 

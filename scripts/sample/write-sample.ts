@@ -23,7 +23,7 @@ export interface SampleOptions {
 
 export const DEFAULT_SAMPLE: SampleOptions = {
   organizations: 3,
-  events: 24,
+  events: 18,
   tickets: 6000,
   seed: 1,
   now: '2026-11-21',

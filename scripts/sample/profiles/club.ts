@@ -1,7 +1,5 @@
 import { names, type Profile, towns } from '../profile.ts';
 
-const address = ['128 Canal Street', 'Floor 2', 'New York', '10002', 'US'] as const;
-
 /** A music hall in New York. */
 export const club: Profile = {
   organizationId: 'blue-heron-hall',
@@ -15,8 +13,7 @@ export const club: Profile = {
   orderNumberPrefix: 'BHH',
   invoicePrefix: 'INV-',
   places: {
-    house: { name: 'Blue Heron Hall', address },
-    annex: { name: 'Blue Heron Hall, East Gallery', address },
+    house: { name: 'Blue Heron Hall', address: ['128 Canal Street', 'Floor 2', 'New York', '10002', 'US'] },
     away: { name: 'Delmar Playhouse', address: ['40 Grove Street', null, 'Hoboken', '07030', 'US'] },
     tour: {
       name: 'The Fog Loft',
@@ -24,10 +21,6 @@ export const club: Profile = {
       zone: 'America/St_Johns',
     },
     town: { name: 'The Old Boiler House, corner of 5th & Union (ring twice, stairs down)' },
-    garden: {
-      name: 'Mile marker 42, State Route 86 (look for the water tower)',
-      zone: 'America/Phoenix',
-    },
     online: {},
   },
   productions: {
@@ -37,15 +30,12 @@ export const club: Profile = {
     online: ['Members’ Listening Room', 'One record, both sides, in the dark.', 'Listening', 'Online'],
     run: ['Spring Swing', 'Big band and dance floor.', 'Dance', 'Jazz', 'live'],
     tour: ['Newfoundland Nights', 'Fiddles, accordions and fog.', 'Folk', 'Live', 'On tour'],
-    garden: ['Desert Sessions', 'Evenings among saguaros.', 'Live', 'Outdoors'],
-    course: ['Build a ribbon microphone', 'Twelve Saturdays in the gallery.', 'Workshop', 'Synths'],
   },
   offers: {
     best: ['Table for dinner', '<p>Seated from 7 pm; <em>two drinks</em> included.</p>'],
     good: ['Mezzanine', '<p>Seats with a view of the stage.</p>'],
     cheap: ['Balcony'],
     standing: ['Standing', '<ul><li>Doors 20 minutes before</li><li>Coats at the bar</li></ul>'],
-    free: ['Student'],
     stream: ['Stream'],
     talk: ['Meet the band', '<p>Forty minutes, twelve people.</p>'],
     workshop: ['Theremin workshop'],

@@ -1,7 +1,5 @@
 import { names, type Profile, towns } from '../profile.ts';
 
-const address = ['東山区清水町3丁目294番地', '月見座ビル 2階', '京都市', '605-0862', 'JP'] as const;
-
 /** A festival in Kyoto, with a currency without minor units and a zone without summer time. */
 export const festival: Profile = {
   organizationId: 'tsukimi-matsuri',
@@ -15,8 +13,10 @@ export const festival: Profile = {
   orderNumberPrefix: '月-',
   invoicePrefix: '請求-',
   places: {
-    house: { name: '月見座 能楽堂', address },
-    annex: { name: '月見座 地下展示室', address },
+    house: {
+      name: '月見座 能楽堂',
+      address: ['東山区清水町3丁目294番地', '月見座ビル 2階', '京都市', '605-0862', 'JP'],
+    },
     away: { name: '鴨川左岸 特設会場', address: ['左京区下鴨宮河町', null, '京都市', '606-0801', 'JP'] },
     tour: {
       name: 'Kulturhaus am See',
@@ -24,7 +24,6 @@ export const festival: Profile = {
       zone: 'Europe/Zurich',
     },
     town: { name: '宇治川河川敷(雨天決行・駐車場なし・受付は堤防上のテント)' },
-    garden: { name: '旧伊藤家住宅の離れ(町内会館の裏)' },
     online: {},
   },
   productions: {
@@ -34,15 +33,12 @@ export const festival: Profile = {
     online: ['配信:デジタル夏祭り', 'どこからでも参加できるライブ配信。', '配信', '音楽'],
     run: ['常設展「光の庭」', '時間指定制の没入型展示。', '展示', '光', 'アート'],
     tour: ['Café Zürich — ジャズの夜', 'スイスと日本の五人。', 'ジャズ', '音楽', 'Café'],
-    garden: ['月見祭 野外音楽会', '和太鼓からエレクトロニカまで。', '音楽', '野外', 'フェス'],
-    course: ['春の茶会', '初めての方もどうぞ。', '茶道', '伝統芸能'],
   },
   offers: {
     best: ['S席', '<p>正面席。<strong>プログラム引換券</strong>付き。</p>'],
     good: ['A席', '<p>脇正面席。</p>'],
     cheap: ['B席'],
     standing: ['芝生エリア(自由)', '<p>開場は20分前です。</p>'],
-    free: ['茶席'],
     stream: ['配信チケット'],
     talk: ['装束の解説', '<p>終演後、ロビーにて。</p>'],
     workshop: ['紙切り教室'],

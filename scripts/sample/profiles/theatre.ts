@@ -1,7 +1,5 @@
 import { names, type Profile, towns } from '../profile.ts';
 
-const address = ["7 quai de l'Écluse", 'Entrée des artistes côté jardin', 'Nantes', '44000', 'FR'] as const;
-
 /** A theatre company in Nantes. */
 export const theatre: Profile = {
   organizationId: 'theatre-des-trois-ponts',
@@ -15,8 +13,10 @@ export const theatre: Profile = {
   orderNumberPrefix: 'TTP-',
   invoicePrefix: 'FA-',
   places: {
-    house: { name: 'Théâtre des Trois-Ponts', address },
-    annex: { name: 'Théâtre des Trois-Ponts, salle Étincelle', address },
+    house: {
+      name: 'Théâtre des Trois-Ponts',
+      address: ["7 quai de l'Écluse", 'Entrée des artistes côté jardin', 'Nantes', '44000', 'FR'],
+    },
     away: {
       name: 'La Fabrique à Rêves',
       address: ['19 rue des Tanneurs', null, 'Saint-Nazaire', '44600', 'FR'],
@@ -27,7 +27,6 @@ export const theatre: Profile = {
       zone: 'Indian/Reunion',
     },
     town: { name: "Salle des fêtes, 2 place de l'Hôtel-de-Ville, Rezé (sonner chez M. Le Goff)" },
-    garden: { name: 'Jardin du Bastion (plan fourni à la réservation)' },
     online: {},
   },
   productions: {
@@ -37,15 +36,12 @@ export const theatre: Profile = {
     online: ['Lectures au long cours', 'Un roman lu à voix haute, en direct.', 'Lecture', 'En ligne'],
     run: ['Cyrano, cent représentations', 'Nantes ne le laisse pas partir.', 'Théâtre', 'Œuvre intégrale'],
     tour: ["L'Île des esclaves — tournée", 'Marivaux, à La Réunion.', 'Théâtre', 'Tournée', 'Marivaux'],
-    garden: ['Antigone sous les étoiles', "Repli à l'abri en cas de pluie.", 'Théâtre', 'Plein air', 'Été'],
-    course: ['Ateliers du samedi', 'Jeu, voix, masque : douze matinées.', 'Atelier', 'Amateurs'],
   },
   offers: {
     best: ['Carré Or', '<p>Face à la scène — <em>programme offert</em>.</p>'],
     good: ['Catégorie 1', '<p>Corbeille et premier balcon.</p>'],
     cheap: ['Catégorie 2'],
     standing: ['Placement libre', '<p>Ouverture des portes 20 minutes avant.</p>'],
-    free: ['Stagiaire'],
     stream: ['Accès en ligne'],
     talk: ['Rencontre avec la troupe', "<p>Au foyer, à l'issue de la représentation.</p>"],
     workshop: ['Atelier marionnettes'],
