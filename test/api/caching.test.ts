@@ -57,39 +57,3 @@ describe('Caching', () => {
     expect(new Set(await Promise.all(tags)).size).to.equal(2);
   });
 });
-
-describe('Next sessions', () => {
-  const given = givenApi();
-
-  it('change when one starts, with the tags of events alone, also when the clock is set back', async () => {
-    const starts: Readonly<Record<string, string>> = {
-      ses_a1: '2027-01-01T20:00:00+01:00',
-      ses_a2: '2027-02-01T20:00:00+01:00',
-    };
-    const tags = new Map<unknown, string>();
-    for (const [now, id] of [
-      ['2026-11-21T12:00:00Z', 'ses_a1'],
-      ['2027-01-01T18:59:59.999Z', 'ses_a1'],
-      ['2027-01-01T19:00:00.000Z', 'ses_a2'],
-      ['2027-01-15T00:00:00.000Z', 'ses_a2'],
-      ['2027-02-01T19:00:00.000Z', null],
-      ['2026-11-21T12:00:00Z', 'ses_a1'],
-    ] as const) {
-      given.api.clock.now = Date.parse(now);
-      const [event, events, tickets] = await Promise.all(
-        ['/v1/events/evt_a', '/v1/events', '/v1/tickets'].map((target) => given.api.send(target)),
-      );
-      const next = { nextSessionId: id, nextSessionStartAt: id === null ? null : starts[id] };
-      expect(event.body, now).to.deep.include(next);
-      expect(events.body.items[3], now).to.deep.include({ id: 'evt_a', ...next });
-      const all = [event, events, tickets].map(({ headers }) => headers['etag']);
-      for (const [key, tag] of [
-        [`event ${id}`, all[0]],
-        [`events ${id}`, all[1]],
-        ['tickets', all[2]],
-      ] as const)
-        expect(tags.getOrInsert(key, tag), `${key} at ${now}`).to.equal(tag);
-    }
-    expect(new Set(tags.values()).size).to.equal(tags.size);
-  });
-});

@@ -1,7 +1,5 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
 import { PUBLIC_PATHS } from '../../src/contract/openapi/public-paths.ts';
-import { FIXED } from '../support/random.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { givenApi } from '../support/test-api.ts';
 
@@ -44,30 +42,13 @@ describe('The head of a response', () => {
     expect(head.length).to.be.within(3800, MAX_HEAD);
   });
 
-  it('has at most 4 kB, whatever the request', async () => {
-    const names = ['eventIds', 'tags', 'qrCodes', 'email', 'startAt.gte', 'since', 'perPage', 'ü', '%'];
-    const name = fc.oneof(fc.constantFrom(...names), fc.nat(999).map(String));
-    const value = fc.tuple(fc.constantFrom('', '1', 'evt_a,ä'), fc.nat(200));
-    const headers = {
-      Accept: fc.constantFrom('application/x-ndjson', 'text/html', '*/*'),
-      'Accept-Encoding': fc.constantFrom('gzip', 'zstd'),
-      'If-None-Match': fc.nat(500).map((n) => (n < 9 ? '*' : `"${'x'.repeat(n)}"`)),
-      'Service-API-Version': fc.constantFrom('preview', 'x'.repeat(500)),
-      Prefer: fc.constant('handling=strict'),
-    };
-    const request = fc.tuple(
-      fc.constantFrom(...PATHS, ...Object.values(PUBLIC_PATHS)),
-      fc.array(fc.tuple(name, value), { maxLength: 200 }),
-      fc.record(headers, { requiredKeys: [] }),
-    );
-    await fc.assert(
-      fc.asyncProperty(request, async ([path, query, sent]) => {
-        const pairs = query.map(([key, [text, n]]) => `${key}=${encodeURIComponent(text)}${'y'.repeat(n)}`);
-        // With the headers, at most 16 kB.
-        const head = await headOf(`${path}?${pairs.join('&').slice(0, 14_000)}`, sent);
-        expect(head.length, head).to.be.at.most(MAX_HEAD);
-      }),
-      FIXED,
-    );
+  it('has at most 4 kB for any path, with the longest values that a request may repeat', async () => {
+    const query = `since=${'x'.repeat(300)}&tags=${'%C3%BC'.repeat(300)}&${UNKNOWN}`;
+    for (const path of [...PATHS, ...Object.values(PUBLIC_PATHS)])
+      for (const headers of [
+        { Prefer: 'handling=strict', 'Service-API-Version': 'x'.repeat(500) },
+        { Accept: 'application/x-ndjson', 'If-None-Match': '*', 'Service-API-Version': 'preview' },
+      ])
+        expect((await headOf(`${path}?${query}`, headers)).length, path).to.be.at.most(MAX_HEAD);
   });
 });

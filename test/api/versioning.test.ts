@@ -7,23 +7,6 @@ const CATALOG = ['/v1/catalog/offers', '/v1/catalog/offers/off_t'];
 describe('Versioning', () => {
   const given = givenApi();
 
-  for (const [header, version] of [
-    [undefined, 'stable'],
-    ['preview', 'preview'],
-    ['2026-10-01', 'stable'],
-  ] as const) {
-    it(`serves ${version} for ${header ?? 'no header'}`, async () => {
-      const { status, headers } = await given.api.send('/v1/events', {
-        headers: header === undefined ? {} : { 'Service-API-Version': header },
-      });
-      expect(status).to.equal(200);
-      expect(headers).to.include({
-        'service-api-version': version,
-        'service-api-latest-version': '2026-10-01',
-      });
-    });
-  }
-
   it('is 400 for an invalid header, of which the detail repeats the beginning', async () => {
     for (const [invalid, repeated] of [
       ['latest', 'latest'],

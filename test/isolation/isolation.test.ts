@@ -12,7 +12,7 @@ import {
   randomIdPools,
   randomOrganization,
 } from '../support/oracle/random-organization.ts';
-import { LISTS, randomId, randomQuery, randomRead, targetOf } from '../support/oracle/random-read.ts';
+import { randomId, randomRead } from '../support/oracle/random-read.ts';
 import { buildWorld } from '../support/oracle/random-snapshot.ts';
 import { FIXED } from '../support/random.ts';
 import { readSnapshot } from '../support/read-snapshot.ts';
@@ -142,19 +142,6 @@ describe(`An organization next to another one with common ids, which may be abse
     expect(found, 'responses with records').to.be.above(RUNS * 3);
   });
 
-  it('gets the same bytes for every combination of filters', async () => {
-    let found = 0;
-    for (const operation of LISTS) {
-      const filters = operation.parameters.filter(({ role }) => !PAGING.includes(role.is));
-      for (const chosen of subsets(filters)) {
-        const query = randomQuery(random, { ...operation, parameters: chosen }, random.pick(all), all, 1);
-        found += await expectSame('observed', targetOf(operation, query), {});
-      }
-    }
-    expectSameWork();
-    expect(found, 'responses with records').to.be.above(100);
-  });
-
   /** Asks in all worlds, and compares the responses. Returns 1 if they have records, else 0. */
   async function expectSameAsk({ as, method, target, pin, condition }: Ask): Promise<number> {
     const address = pinned(targets[target], pins.at(pin));
@@ -189,12 +176,6 @@ describe(`An organization next to another one with common ids, which may be abse
     expect(worlds.map(({ foreignReads }) => foreignReads)).to.deep.equal(worlds.map(() => 0));
   }
 });
-
-const PAGING: readonly string[] = ['page', 'perPage', 'contentDigest'];
-
-function subsets<T>(values: readonly T[]): T[][] {
-  return values.reduce<T[][]>((all, value) => [...all, ...all.map((subset) => [...subset, value])], [[]]);
-}
 
 /** Returns a target with values of any organization. Some are refused, or have no match. */
 function randomTarget(random: Random, all: readonly Organization[], tokens: readonly string[]): string {

@@ -137,14 +137,6 @@ describe('A file in the snapshot folder', () => {
     expect(files).to.include('memory.sqlite').and.not.include.oneOf(['damaged.sqlite', 'unfinished.sqlite']);
   });
 
-  it('is refused as conflict: a second file with the same organization', async () => {
-    publish(drafted('south'), 'second');
-    const { detail } = await isRefused('second', 'conflict');
-    expect(detail).to.match(/^organization "south" is already served from pair\.sqlite/);
-    await expectServed('south', FIRST);
-    rmSync(inSnapshots('second'));
-  });
-
   describe('goes live with a permit, which covers no later file:', () => {
     async function publishWith(option: string, draft: string, file: string): Promise<void> {
       const environment = { SNAPSHOT_DIR: inFolder('snapshots') };
@@ -180,14 +172,6 @@ describe('A file in the snapshot folder', () => {
       await isLive('pair', next - 1);
       const { status } = await replica.request('/v1/tickets', credentials.get('south') ?? '');
       expect(status, 'a removed organization').to.equal(429);
-
-      const both = next++;
-      publish(alteredCopy(inFolder('pair.sqlite'), inFolder('draft'), asSnapshot(both)), 'pair');
-      await isLive('pair', both);
-      const seen = replica.log.length;
-      publish(drafted('north'), 'pair');
-      await isRefused('pair', 'organization-gone', seen);
-      await expectServed('south', both);
     });
   });
 });

@@ -28,7 +28,7 @@ export const club: Profile = {
     gala: ['Late Set', null, 'Jazz', 'Late  Night', 'Live'],
     tales: ['Peter and the Theremin', 'From age 4.', 'family friendly', 'Workshop'],
     online: ['Members’ Listening Room', 'One record, both sides, in the dark.', 'Listening', 'Online'],
-    run: ['Spring Swing', 'Big band and dance floor.', 'Dance', 'Jazz', 'live'],
+    run: ['Swing Nights', 'Big band and dance floor.', 'Dance', 'Jazz', 'live'],
     tour: ['Newfoundland Nights', 'Fiddles, accordions and fog.', 'Folk', 'Live', 'On tour'],
   },
   offers: {

@@ -29,14 +29,11 @@ export class QueryMaker {
     this.#organizations = organizations;
   }
 
-  /** @param density share of the parameters; by default, sometimes few of them, sometimes all */
-  query(
-    operation: ListOperation,
-    organization: Organization,
-    density = this.#random.fraction(),
-  ): RandomQuery {
+  /** Returns a query with sometimes few of the parameters, sometimes all. */
+  query(operation: ListOperation, organization: Organization): RandomQuery {
     const { parameters, pathParameter } = operation;
     const random = this.#random;
+    const density = random.fraction();
     const entry = this.#entryOf(organization, operation);
     const values = new Map<string, string>();
     const parts: [name: string, text: string][] = [];

@@ -62,11 +62,10 @@ export function randomQuery(
   operation: ListOperation,
   organization: Organization,
   all: readonly Organization[],
-  density?: number,
 ): RandomQuery {
   const maker = new QueryMaker(random, all);
   for (;;) {
-    const query = maker.query(operation, organization, density);
+    const query = maker.query(operation, organization);
     if (query.parentId === undefined || isPathSegment(query.parentId)) return query;
   }
 }
