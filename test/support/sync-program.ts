@@ -121,8 +121,8 @@ const identity = (record: ImportRecord): ImportRecord => record;
 export function describeSync(program: SyncProgram): void {
   const { command, file, environment, refused, moments = {}, read, copied = identity } = program;
   const steps = byDepth({ short: program.steps ?? 10, deep: 75 });
-  /** The first of the steps that follow those of the random history, and the one built after the rollback. */
-  const complete = steps + 2;
+  /** The first of the steps that follow those of the random history. */
+  const complete = steps + 1;
 
   describe(`${file} over ${steps} snapshots (seed ${SEED})`, function () {
     this.timeout(byDepth({ short: 240_000, deep: 1_200_000 }));
@@ -276,14 +276,6 @@ export function describeSync(program: SyncProgram): void {
       const failure = await sync(replica.origin, `${credential}x`).catch((error: unknown) => error);
       expect(failure).to.include({ code: 1 }).and.to.have.property('stderr').that.matches(refused);
       expectCopyOf();
-    });
-
-    it('follows a rollback of the service, and the snapshots after it', async () => {
-      await goLive(steps - 3);
-      await syncAndCompare();
-      await buildStep(steps + 1, { previous: snapshotOf(steps - 3) });
-      await goLive(steps + 1);
-      await syncAndCompare();
     });
 
     it('copies every field, and records that are deleted and restored', async () => {
