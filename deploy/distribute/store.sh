@@ -113,5 +113,5 @@ copy_keys() { # FROM TO
     const { withKeysFile } = await import(`${root}/src/keys/open-keys-file.ts`);
     const bytes = withKeysFile(from, "recover", (database) => database.serialize());
     (await import("node:fs")).writeFileSync(to, bytes, { flush: true });
-    (await import(`${root}/src/keys/keys-file.ts`)).readKeyRing(to);' "$root" "$@"
+    (await import(`${root}/src/keys/keys-file.ts`)).readKeys(to);' "$root" "$@"
 }
