@@ -45,7 +45,7 @@ export function startRefresh(
       isSwapping = true;
       try {
         stores.swap(file, image);
-        // Until all workers show the new data, they may still send links to the replaced.
+        // Until all workers show the new data, they may still send links to the replaced data.
         await workers.publish(stores.view);
         stores.releaseExpired(config);
       } finally {

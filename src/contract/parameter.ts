@@ -78,7 +78,7 @@ export const PER_PAGE = integerKind(
   `from 1 to ${MAX_PER_PAGE}`,
 );
 
-/** The content digest of an organization, SHA-256 in base64url. */
+/** The content digest of a list, SHA-256 in base64url. */
 export const CONTENT_DIGEST: ParameterKind = {
   schema: { type: 'string', default: '' },
   read: (text) => (/^[A-Za-z0-9_-]{43}$/.test(text) ? text : undefined),

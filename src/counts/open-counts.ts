@@ -7,7 +7,7 @@ export function newCountsBySlot(slots: number): CountsBySlot {
   return new Int32Array(new SharedArrayBuffer(slots * Int32Array.BYTES_PER_ELEMENT));
 }
 
-/** The counts after those of the streams of each key, which are in the slot of the key. */
+/** The first counts are the open streams of each key, in its slot. The others follow. */
 export const STREAMS = MAX_SLOTS;
 export const CONNECTIONS = MAX_SLOTS + 1;
 const LIMIT = MAX_SLOTS + 2;

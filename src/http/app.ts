@@ -50,7 +50,7 @@ export interface Dependencies {
   readonly counts: OpenCounts;
   readonly pins: Pins;
   /** Notes that the valid key of a slot was used at a time, in milliseconds since the epoch. */
-  readonly noteUse: (slot: number, now: number) => void;
+  readonly noteKeyUse: (slot: number, now: number) => void;
   readonly log: Logger;
   /** Adds the routes of documents to the app. Returns the addresses at which the API is described. */
   readonly addDocuments: (app: Express, compression: Compression) => readonly string[];
@@ -102,7 +102,7 @@ export class Api {
     const origins = isOpenApi ? '*' : config.corsOrigins;
     if (origins !== undefined) context.corsHeaders = corsHeaders(request, origins);
     const isAnsweredHere = origins !== undefined && isPreflight(request);
-    // Before all others, since Node reads the body of any other response to its end.
+    // Before all others, since Node reads the body of a request that has its response to its end.
     const body = bodyProblem(request);
     if (body !== undefined) {
       refuseBody(response, body); //                                         400 · 413, closed
@@ -134,7 +134,7 @@ export class Api {
   }
 
   #answer(operation: Operation): RequestHandler {
-    const { config, keys, stores, pins, noteUse } = this.#dependencies;
+    const { config, keys, stores, pins, noteKeyUse } = this.#dependencies;
     const parameters = parametersOf(operation);
     const read =
       operation.kind === 'changes'
@@ -149,7 +149,7 @@ export class Api {
       const caller = authenticate(request, keys(), context.now); //          400: no key, malformed · 403 · 429: no keys yet
       context.caller = caller;
       context.connection.keyId = caller.keyId;
-      noteUse(caller.slot, context.now);
+      noteKeyUse(caller.slot, context.now);
       const { headers, refusal } = this.#keyLimit.count(caller.slot);
       context.limitHeaders = headers;
       if (refusal !== undefined) throw refusal; //                           429: over the limit of the key
@@ -157,7 +157,7 @@ export class Api {
       checkVersion(operation, request, context.version); //                  400: invalid · 404: not in this version
       const query = parseQuery(queryOf(request.url), parameters, request.get(PREFER_HEADER));
       context.queryHeaders = query.headers;
-      // 400: all violations of the query, content of the link gone · 404: no such record, or parent event
+      // 400: all violations of the query, content of the link gone, lines by HTTP/1.0 · 404: no such record, or parent event
       // 429: content of the link, or snapshot of the token, perhaps not loaded yet
       const found = read({ request, context, caller, stores: ofCaller, query });
       this.#respond(response, caller, found).catch(next);

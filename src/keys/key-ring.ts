@@ -89,7 +89,8 @@ export class KeyRing {
 
 /** Number of slots for the counts of keys. Further keys share them. */
 export const MAX_SLOTS = 2 ** 20;
-/** Gives each key of a process a slot. It stays when the key is gone. */
+
+/** Gives each key of a process a slot, which it keeps. */
 export class KeySlots {
   readonly #slots = new Map<string, number>();
 

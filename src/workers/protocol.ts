@@ -48,7 +48,7 @@ export interface SentView {
 }
 
 export type Command =
-  /** Sends one image: 16,000 buffers arrive in 56 ms in one message, and in 15 ms in messages of 100. */
+  /** Sends one image. Many buffers arrive sooner in several messages. */
   | { readonly name: 'add-image'; readonly image: SentImage }
   /** Prepares a view, which becomes visible when `shownVersion` reaches its version. */
   | { readonly name: 'prepare-view'; readonly view: SentView }

@@ -51,7 +51,7 @@ const dependencies = {
   hits: memory.hits,
   pins: new Pins(memory.servedDigests),
   counts,
-  noteUse: (slot: number, now: number) => {
+  noteKeyUse: (slot: number, now: number) => {
     noteKeyUse(memory.lastUses, slot, now);
   },
   log,

@@ -86,7 +86,7 @@ export function serverDependencies(log: Logger = SILENT): AllDependencies {
     keys: () => undefined,
     operations: [],
     hits: newHitCounts(MAX_SLOTS),
-    noteUse: () => undefined,
+    noteKeyUse: () => undefined,
     pins: new Pins(newServedDigests()),
     addDocuments: () => [],
     releases: RELEASES,

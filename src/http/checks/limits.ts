@@ -13,8 +13,8 @@ const WINDOW_MS = WINDOW_SECONDS * 1000;
 /**
  * The limit of requests of each key. Its counts are shared by all workers.
  *
- * express-rate-limit awaits several promises for each request, so that throughput for one ticket would be 0.82 times
- * (docs/performance.md).
+ * express-rate-limit awaits several promises for each request: with it, the throughput of one ticket is 0.82 times that
+ * without it (docs/performance.md).
  */
 export class KeyLimit {
   readonly #perMinute: number;
@@ -48,6 +48,7 @@ export class KeyLimit {
     return { headers, refusal: retryLater('rate-limit', detail, seconds) };
   }
 }
+
 const MAX_STREAMS_PER_KEY = 2;
 const TOO_MANY_STREAMS = retryLater(
   'streams',

@@ -26,7 +26,7 @@ export interface ConnectionEvents {
 
 /**
  * An open connection: the queue of its requests, the bytes that its client has not read, and the reasons for which it
- * is not read. Nothing else pauses, resumes or ends a socket.
+ * is not read. No other module pauses, resumes or ends a socket.
  */
 export class Connection {
   readonly socket: Socket;
@@ -57,7 +57,7 @@ export class Connection {
       if (socket.isPaused()) socket.resume();
       else socket.pause();
     });
-    // Node would end the connection of a client that sends no more, after the part of a stream that is written.
+    // When a client sends no more, Node would end the connection after the written part of a stream.
     socket.prependListener('end', () => {
       const { headersSent = false, writableEnded = true, req } = this.#current ?? {};
       if (headersSent && !writableEnded && req?.complete === true) this.end();

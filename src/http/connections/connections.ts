@@ -66,7 +66,7 @@ export class Connections {
     server.on('connection', (socket: Socket) => {
       this.#accept(socket);
     });
-    // Received bytes would refresh the timeout of the connection.
+    // While a connection is read, received bytes would refresh its timeout.
     setInterval(() => {
       const since = monotonicNow() - UNSENT_CHECK_MS;
       for (const connection of this.#slow) if (connection.unsentSince < since) connection.pause('unsent');

@@ -17,7 +17,7 @@ const SOCKETS = 32;
 /**
  * The port of an HTTP server, which a separate server binds: `close` of an HTTP server would also destroy connections whose
  * responses are not sent yet. It may have further sockets on the same port: in a turn of the event loop, each accepts one
- * connection, however many requests other connections send.
+ * connection, whatever the number of requests in that turn.
  */
 export class Listener {
   readonly #server: Server;

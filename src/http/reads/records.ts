@@ -62,7 +62,7 @@ export function recordsReader(
     const headers = dataHeaders(section, isPartialView);
     const origin = form.hasLinks ? originOf(request, config) : '';
     const tag = entityTag(form.contentTag(image, context.now), context.version?.name, origin, request.url);
-    // Before the query is validated, since only responses to valid queries have a tag. Strict handling has the same tag.
+    // Before the query is validated, since only responses to valid queries have a tag.
     const known = query.violations.length > 0 ? undefined : matchedTag(request.headers['if-none-match'], tag);
     if (known !== undefined) {
       // The client may follow the link that it has cached.

@@ -37,8 +37,8 @@ const MAX_BYTES_IN_POOL = 2 ** 18;
 /** About a chunk of a stream. */
 const STREAM_BYTES = 65_536;
 /**
- * Compressed streams of a worker, of at least four keys, in up to 1.2 MB each. They do not count in the thread pool, since
- * slow clients would keep all others' responses plain.
+ * Compressed streams of a worker, of at least four keys, in up to 1.2 MB each. They do not count as bytes in the thread pool:
+ * those of slow clients would keep all other responses plain.
  */
 const MAX_STREAMS = 8;
 
@@ -65,8 +65,8 @@ export const CODECS = {
 };
 
 /**
- * Compresses responses for clients that accept it. A response is plain when its body is short or very long, and when
- * as many of its kind as there may be are being compressed, so that no response waits for another one.
+ * Compresses responses for clients that accept it. No response waits for another one: it is plain when as many of its kind
+ * as there may be are being compressed, and when its body is short or very long.
  */
 export class Compression {
   readonly #isOn: boolean;
