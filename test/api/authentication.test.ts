@@ -70,7 +70,7 @@ describe('A key', () => {
   const uses: unknown[] = [];
   const given = givenApi(() => ({
     keys: () => new KeyRing([row]),
-    noteUse: (slot, now) => uses.push([slot, now]),
+    noteKeyUse: (slot, now) => uses.push([slot, now]),
   }));
 
   const send = async (now: number, target: string, secret = SECRET) => {
