@@ -137,7 +137,7 @@ export class Proxy implements AsyncDisposable {
       const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
       const paths = temporary.map((name) => `${name}_temp_path ${join(folder, name)};\n`).join('');
       text = `daemon off; pid ${join(folder, 'pid')}; error_log stderr emerg; worker_processes 2;
-        events { worker_connections 4096; } http { ${paths}${text} }`;
+        events { worker_connections 16384; } http { ${paths}${text} }`;
       // Only root may change user, group and root folder.
     } else if (process.getuid?.() !== 0) replace(/^ *(user|group|chroot) .*\n/gm, () => '');
     const file = join(folder, 'configuration');
