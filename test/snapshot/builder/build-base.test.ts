@@ -125,6 +125,9 @@ describe('A build with a base', () => {
               const added = ids.difference(idsBefore).size;
               const replaced = COLLECTIONS.flatMap(({ name }) => changed[name]).length - added;
               expect(report.changes).to.include({ added, replaced, deleted: idsBefore.difference(ids).size });
+              const isNew = ({ changedAt }: StoredRecord) => changedAt === producedAt.toISOString();
+              for (const { history } of [report, ofWhole])
+                expect(history?.changed).to.equal(storedIn(file).records.filter(isNew).length);
             }
             const stored = [file, whole].map(storedIn);
             // A record with the same content has the same time.

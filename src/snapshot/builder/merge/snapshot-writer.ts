@@ -78,10 +78,10 @@ export class SnapshotWriter implements Disposable {
         this.#writeDeletion(part);
         continue;
       }
-      if (!(part instanceof EarlierRun) && part.changedAt === undefined) this.changed++;
+      const isRun = part instanceof EarlierRun;
+      if (!isRun && part.changedAt === undefined) this.changed++;
       // The records of a run are taken one by one only if they continue the run before them.
-      const isContinued = part instanceof EarlierRun && run?.precedes(part) === true;
-      for (const next of isContinued ? part.records() : [part]) {
+      for (const next of isRun && run?.precedes(part) === true ? part.records() : [part]) {
         if (run?.add(next) === true) continue;
         if (run !== undefined) yield this.#writeRun(insert, layout, run);
         run = new GrowingRun(layout, next, this.#records, this.#producedAt);
