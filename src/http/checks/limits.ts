@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { RequestHandler } from 'express';
-import { rateLimit } from 'express-rate-limit';
+import { MemoryStore, rateLimit } from 'express-rate-limit';
 import { monotonicNow } from '../../clock.ts';
 import { countHit, type HitCounts } from '../../counts/hit-counts.ts';
 import { type OpenCounts, STREAMS } from '../../counts/open-counts.ts';
@@ -78,6 +78,31 @@ const SPENT = retryLater(
 );
 /** Prefix of the addresses that share a limit. */
 const IPV6_BITS = 64;
+/** Each takes some 200 bytes. */
+const MAX_ADDRESSES = 100_000;
+
+/**
+ * The counts of the addresses, which all begin again after a minute, or when they are too many. By itself, the store
+ * keeps any number of them, and its windows would be as long as the wall clock is set back.
+ */
+export class AddressCounts extends MemoryStore {
+  readonly #clock: () => number;
+  #endsAt = -Infinity;
+
+  constructor(clock = monotonicNow) {
+    super();
+    this.#clock = clock;
+  }
+
+  override async increment(address: string) {
+    const now = this.#clock();
+    if (now >= this.#endsAt || this.current.size >= MAX_ADDRESSES) {
+      this.#endsAt = now + WINDOW_MS;
+      await this.resetAll();
+    }
+    return super.increment(address);
+  }
+}
 
 /**
  * Creates the handler that counts requests without a valid key of each address, in this thread, and refuses those beyond
@@ -86,6 +111,7 @@ const IPV6_BITS = 64;
  */
 export function addressLimit(perMinute: number): RequestHandler {
   return rateLimit({
+    store: new AddressCounts(),
     windowMs: WINDOW_MS,
     limit: perMinute,
     skip: () => perMinute === 0,

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { newHitCounts } from '../../../src/counts/hit-counts.ts';
 import { newOpenCounts, OpenCounts, STREAMS } from '../../../src/counts/open-counts.ts';
-import { countStream, KeyLimit } from '../../../src/http/checks/limits.ts';
+import { AddressCounts, countStream, KeyLimit } from '../../../src/http/checks/limits.ts';
 import { Problem } from '../../../src/http/response/problem.ts';
 
 const DAY_MS = 86_400_000;
@@ -37,6 +37,38 @@ describe('The limit of a key', () => {
       Date.now = () => realNow() + moved;
       expect(Number(limit.count(0).refusal?.headers.at(-1))).to.be.within(50, 60);
     }
+  });
+});
+
+describe('The counts of addresses', () => {
+  const realNow = Date.now;
+  let now = 0;
+  let counts: AddressCounts;
+  const hits = async (address: string) => (await counts.increment(address)).totalHits;
+
+  beforeEach(() => {
+    counts = new AddressCounts(() => now);
+  });
+  afterEach(() => {
+    Date.now = realNow;
+  });
+
+  it('begin again after a minute, whatever the wall clock says', async () => {
+    expect([await hits('192.0.2.1'), await hits('192.0.2.1'), await hits('192.0.2.2')]).to.deep.equal([
+      1, 2, 1,
+    ]);
+    Date.now = () => realNow() - DAY_MS;
+    now += 59_999;
+    expect(await hits('192.0.2.1')).to.equal(3);
+    now += 1;
+    expect(await hits('192.0.2.1')).to.equal(1);
+  });
+
+  it('begin again when there are 100,000', async () => {
+    await hits('192.0.2.1');
+    for (let i = 1; i < 100_000; i++) counts.current.set(String(i), { totalHits: 1, resetTime: new Date() });
+    expect(await hits('192.0.2.1')).to.equal(1);
+    expect(counts.current).to.have.property('size', 1);
   });
 });
 
