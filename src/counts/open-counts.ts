@@ -2,11 +2,6 @@ import { MAX_SLOTS } from '../keys/key-ring.ts';
 
 export type CountsBySlot = Int32Array<SharedArrayBuffer>;
 
-/** Creates a count for each slot. The system allocates memory only for counts that are used. */
-export function newCountsBySlot(slots: number): CountsBySlot {
-  return new Int32Array(new SharedArrayBuffer(slots * Int32Array.BYTES_PER_ELEMENT));
-}
-
 /** The first counts are the open streams of each key, in its slot. The others follow. */
 export const STREAMS = MAX_SLOTS;
 export const CONNECTIONS = MAX_SLOTS + 1;
@@ -14,8 +9,9 @@ const LIMIT = MAX_SLOTS + 2;
 /** Kilobytes of 2^10 bytes that wait to be sent. */
 export const UNSENT_KB = MAX_SLOTS + 3;
 
+/** Creates the counts. The system allocates memory only for those that are used. */
 export function newOpenCounts(): CountsBySlot {
-  return newCountsBySlot(MAX_SLOTS + 4);
+  return new Int32Array(new SharedArrayBuffer((MAX_SLOTS + 4) * Int32Array.BYTES_PER_ELEMENT));
 }
 
 /**

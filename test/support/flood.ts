@@ -7,22 +7,20 @@ import { parentPort, workerData } from 'node:worker_threads';
  */
 export interface FloodInput {
   readonly port: number;
-  /** Address of the client. */
-  readonly from: string;
   readonly connections: number;
 }
 
 const REQUESTS = Buffer.from('GET /v1/x HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2000));
 const RESPONSE = 'HTTP/1.1 ';
 
-const { port, from, connections } = workerData as FloodInput;
+const { port, connections } = workerData as FloodInput;
 const sockets = new Set<Socket>();
 let responses = 0;
 let isActive = true;
 
 function flood(): void {
   if (!isActive) return;
-  const socket = connect({ port, host: '127.0.0.1', localAddress: from });
+  const socket = connect({ port, host: '127.0.0.1' });
   sockets.add(socket);
   const pump = () => {
     while (isActive && socket.write(REQUESTS));

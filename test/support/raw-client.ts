@@ -9,9 +9,8 @@ export class RawClient {
   /** Fulfilled when the connection is closed. */
   readonly ended: Promise<unknown>;
 
-  /** @param from address of the client, in 127.0.0.0/8 */
-  constructor(port: number, from = '127.0.0.1') {
-    this.socket = connect({ port, host: '127.0.0.1', localAddress: from });
+  constructor(port: number) {
+    this.socket = connect({ port, host: '127.0.0.1' });
     this.socket.setEncoding('latin1').on('data', (text: string) => (this.received += text));
     this.socket.on('error', ({ code }: NodeJS.ErrnoException) => (this.error ??= code));
     this.ended = new Promise((resolve) => this.socket.on('close', resolve));
