@@ -189,10 +189,12 @@ export class Api {
       send(response, 304, [...headers, 'ETag', codedTag(tag, coding)]); //   304
       return;
     }
+    // 429: two streams of the key are open
+    if (content.is === 'lines' && request.method !== 'HEAD') countStream(counts, response, caller.slot);
     context.rows = content.rows;
     if (content.is === 'lines') {
       const all = [...headers, ...content.headers, ...codingHeaders(coding, tag)];
-      await this.#stream(response, caller, all, coding, content); //         200 · 429: two streams of the key are open
+      await this.#stream(response, caller, all, coding, content); //         200
     } else if (body !== undefined) {
       const all = [...headers, ...linkHeader(content.nextPage)];
       await this.#compression.send(response, all, coding, tag, body); //     200
@@ -201,13 +203,12 @@ export class Api {
 
   async #stream(
     response: Response,
-    { slot, organizationId }: ValidKey,
+    { organizationId }: ValidKey,
     headers: HeaderList,
     coding: ContentCoding | undefined,
     { images, read }: FoundLines,
   ): Promise<void> {
     const isHead = response.req.method === 'HEAD';
-    if (!isHead) countStream(this.#dependencies.counts, response, slot);
     const compressor =
       isHead || coding === undefined ? undefined : this.#compression.compressorFor(response, coding);
     const stream = { connection: response.locals.context.connection, organizationId, images };

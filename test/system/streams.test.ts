@@ -83,6 +83,9 @@ describe('Streams', () => {
       await process.waitForMetric('foyer_streams_open', 0);
     }
     await process.waitForMetric('foyer_requests_refused_total{reason="streams"}', 12);
+    expect(process.stdout)
+      .to.match(/"status":429,"reason":"streams"/)
+      .and.not.to.match(/"status":429,.*"rows"/);
   });
 
   it('keep to their snapshot when newer data goes live, and keep its data until they end', async () => {
