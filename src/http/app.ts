@@ -57,7 +57,9 @@ export interface Dependencies {
 }
 
 // RFC 9112, section 3.2. Node joins the values of repeated headers.
-const ONE_HOST_NEEDED = new Problem(400, 'An HTTP/1.1 request must have one Host header.');
+const ONE_HOST_NEEDED = new Problem(400, 'An HTTP/1.1 request must have one Host header.', {
+  headers: ['Connection', 'close'],
+});
 
 /**
  * The API as an Express app. The steps of a request follow one another here, each next to its refusals: `arrive` has
