@@ -46,7 +46,7 @@ describe('CORS', () => {
     const given = givenApi(() => ({
       config: { corsOrigins: ['https://first.example.org', APP] },
       overload: (isExempt) => isOverloaded && !isExempt,
-      noteUse: () => {
+      noteKeyUse: () => {
         if (isFailing) throw new Error('a fault');
       },
     }));

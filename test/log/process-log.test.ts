@@ -138,7 +138,9 @@ describe('The log', () => {
     await end(writer);
     const written = parseLines(readFileSync(path, 'utf8')).filter(({ msg }) => msg === 'line');
     expect(written).to.have.length(FLOOD + 100 - dropped);
-    expect(await standardError).to.match(/^cannot write the log; lines are dropped: EFBIG.*\n$/);
+    // Node reports that it cannot write coverage either.
+    const reports = (await standardError).match(/^cannot write the log; lines are dropped: EFBIG/gm);
+    expect(reports).to.have.length(1);
   });
 
   it('counts each line on a pipe without a reader, from the first on', async () => {

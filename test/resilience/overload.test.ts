@@ -60,8 +60,6 @@ describe('A replica with a short OVERLOAD_DELAY_MS', () => {
     }
     expect(await askOneAtATime(20), 'a single caller afterwards').to.deep.equal(Array(20).fill(200));
     await replica.waitForMetric('foyer_requests_refused_total{reason="overload"}', refused.length);
-    const { requests } = await replica.waitForLog({ msg: 'requests refused because of overload' });
-    expect(requests).to.be.within(1, refused.length);
   });
 
   it('refuses no request of a caller that sends one at a time while the process stalls', async () => {
