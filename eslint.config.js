@@ -69,14 +69,6 @@ export default tseslint.config(
     rules: { 'max-lines-per-function': ['error', 100] },
   },
   {
-    files: [
-      'src/snapshot/builder/merge/snapshot-writer.ts',
-      'src/snapshot/builder/staging/contradictions.ts',
-      'src/snapshot/format/manifest.ts',
-    ],
-    rules: { 'max-lines': 'off', 'max-lines-per-function': 'off' },
-  },
-  {
     // A command line speaks to its user on the terminal.
     files: ['scripts/**/*.ts', 'examples/**/*.ts', 'test/soak/*.ts'],
     // These print texts of files: by scripts/terminal/print.ts.
