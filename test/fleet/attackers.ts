@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls, createSecureContext } from 'node:tls';
 
-/** Program of a process that attacks a proxy. It reports how many connections are open once it has opened all. */
+/** Program of a process that attacks a proxy. It reports how many connections were open at most while it opened all. */
 export interface Attack {
   readonly port: number;
   readonly connections: number;
@@ -26,6 +26,7 @@ const REOPEN_MS = 2000;
 const secureContext = createSecureContext({ maxVersion: 'TLSv1.2' });
 let session: Buffer | undefined;
 let open = 0;
+let mostOpen = 0;
 
 /** Connects from the address of the i-th connection. Silent connections do not begin TLS. */
 function connectAs({ port, network, ofAddress, request }: Attack, i: number): Socket {
@@ -48,7 +49,7 @@ function attack(given: Attack, i: number): Promise<void> {
   const socket = connectAs(given, i);
   return new Promise((resolve) => {
     socket.once(request === '' ? 'connect' : 'secureConnect', () => {
-      open++;
+      mostOpen = Math.max(mostOpen, ++open);
       socket.once('close', () => open--);
       if (reads) socket.resume();
       if (request !== '') send(socket, request, sends);
@@ -92,7 +93,7 @@ async function openAll(given: Attack): Promise<void> {
     while (next < connections) await attack(given, next++);
   };
   await Promise.all(Array.from({ length: OPENING }, opener));
-  process.send?.(open);
+  process.send?.(mostOpen);
   for (let i = 0; newPerSecond > 0; i++) {
     const socket = connectAs(given, connections + (i % 2) * given.ofAddress);
     socket.once('secureConnect', () => socket.write(given.request));

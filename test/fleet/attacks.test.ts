@@ -21,7 +21,7 @@ const MAX_P99_MS = 150;
 const REQUESTS = 400;
 const INTERVAL_MS = 10;
 /** Other work on the machine may delay a series of requests, but a lack of defense delays each. */
-const SERIES = 3;
+const SERIES = 5;
 /** Keys of the other organization. They share its requests, each within its limit. */
 const KEYS = 20;
 
@@ -146,8 +146,8 @@ for (const { program, mostInAll } of [
         const p99s: number[] = [];
         try {
           attackers.send(attack);
-          const [open] = (await once(attackers, 'message')) as [number];
-          expect(open).to.be.at.least(Math.min(connections, mostInAll) * 0.95);
+          const [mostOpen] = (await once(attackers, 'message')) as [number];
+          expect(mostOpen).to.be.at.least(Math.min(connections, mostInAll) * 0.95);
           do p99s.push(await askAsOther());
           while (p99s.length < SERIES && p99s[p99s.length - 1] >= MAX_P99_MS);
           expect(attackers.exitCode).to.equal(null);
