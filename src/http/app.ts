@@ -177,7 +177,6 @@ export class Api {
       send(response, 204, headers); //                                       204
       return;
     }
-    const { context } = response.locals;
     let body = content.is === 'body' ? content.body : undefined;
     if (content.is === 'parts') {
       countStream(counts, response, caller.slot); //                         429: two streams of the key are open
@@ -191,29 +190,31 @@ export class Api {
       send(response, 304, [...headers, 'ETag', codedTag(tag, coding)]); //   304
       return;
     }
-    // 429: two streams of the key are open
-    if (content.is === 'lines' && request.method !== 'HEAD') countStream(counts, response, caller.slot);
-    context.rows = content.rows;
     if (content.is === 'lines') {
       const all = [...headers, ...content.headers, ...codingHeaders(coding, tag)];
-      await this.#stream(response, caller, all, coding, content); //         200
+      await this.#stream(response, caller, all, coding, content); //         200 · 429: two streams of the key are open
     } else if (body !== undefined) {
+      response.locals.context.rows = content.rows;
       const all = [...headers, ...linkHeader(content.nextPage)];
       await this.#compression.send(response, all, coding, tag, body); //     200
     }
   }
 
+  /** @throws Problem 429 when two streams of the key are open */
   async #stream(
     response: Response,
-    { organizationId }: ValidKey,
+    { slot, organizationId }: ValidKey,
     headers: HeaderList,
     coding: ContentCoding | undefined,
-    { images, read }: FoundLines,
+    { rows, images, read }: FoundLines,
   ): Promise<void> {
+    const { context } = response.locals;
     const isHead = response.req.method === 'HEAD';
+    if (!isHead) countStream(this.#dependencies.counts, response, slot);
+    context.rows = rows;
     const compressor =
       isHead || coding === undefined ? undefined : this.#compression.compressorFor(response, coding);
-    const stream = { connection: response.locals.context.connection, organizationId, images };
+    const stream = { connection: context.connection, organizationId, images };
     this.#streams.add(stream);
     for (const image of images) addStreams(image, 1);
     try {
