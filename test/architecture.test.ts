@@ -175,42 +175,18 @@ describe('The checks of the architecture', () => {
   const files = (entries: Record<string, string>): Files => new Map(Object.entries(entries));
 
   for (const [path, statement] of [
-    ['src/contract/a.ts', "import { b } from '../http/b.ts';"],
     ['src/snapshot/load/a.ts', "import type { B } from '../../keys/b.ts';"],
     ['src/query/a.ts', "const b = await import('../http/b.ts');"],
     ['src/query/a.ts', "new Worker(new URL('../http/b.ts', import.meta.url));"],
-    ['src/http/a.ts', "import { startReplica } from '../replica.ts';"],
-    ['src/config.ts', "import { b } from './contract/b.ts';"],
-    ['src/main.ts', "import { b } from '../test/support/b.ts';"],
-    ['src/snapshot/format/a.ts', "import { b } from '../load/b.ts';"],
-    ['src/snapshot/load/a.ts', "import { b } from '../watch/b.ts';"],
     ['src/elsewhere/a.ts', "import { b } from '../contract/b.ts';"],
     ['src/pages/docs/a.js', "/** @import { B } from '../status/b.js' */"],
-    ['client/src/a.ts', "import type { B } from '../../src/contract/b.ts';"],
     ['scripts/sample/deep/a.ts', "export * from '../../../src/store/b.ts';"],
-    ['scripts/bench/a.ts', "import { b } from '../../test/support/b.ts';"],
     ['test/system/a.ts', "import { b } from '../resilience/b.ts';"],
-    ['test/system/a.ts', "import { b } from '../../scripts/bench/b.ts';"],
-    ['test/support/oracle/a.ts', "import { b } from '../../query/b.ts';"],
   ]) {
     it(`find the wrong import of ${path}: ${statement}`, () => {
       expect(wrongImports(files({ [path]: statement }))).to.have.length(1);
     });
   }
-
-  it('accept every other import', () => {
-    const allowed = files({
-      'src/main.ts':
-        "import { a } from './app.ts'; import { b } from './http/b.ts'; import ts from 'typescript';",
-      'src/http/b.ts': "import { c } from '../query/c.ts'; import { d } from './d.ts'; import 'node:fs';",
-      'src/snapshot/load/h.ts':
-        "import '../format/i.ts'; new URL('../../data/schema.sql', import.meta.url); // '../keys/i.ts'",
-      'src/pages/docs/a.js': "import '../shared/b.js'; import './c.js'; import 'lit-html';",
-      'scripts/sample/e/f.ts': "import { g } from '../g.ts'; import '../../../src/contract/h.ts';",
-      'test/system/a.ts': "import { b } from '../support/oracle/b.ts'; import '../../scripts/keys.ts';",
-    });
-    expect(wrongImports(allowed)).to.deep.equal([]);
-  });
 
   it('find a cycle, types included', () => {
     const cyclic = files({
