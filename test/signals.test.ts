@@ -30,19 +30,6 @@ describe('A stop signal', () => {
     process.exit = realExit;
   });
 
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`${signal} stops the replica after ${signal === 'SIGINT' ? 'no' : 'the'} delay`, async () => {
-      const stops: unknown[] = [];
-      const starting = Promise.withResolvers<{ stop: (...how: unknown[]) => Promise<void> }>();
-      stopOnSignal(starting.promise, TIMES, log);
-      send(signal);
-      starting.resolve({ stop: (...how) => Promise.resolve(void stops.push(how)) });
-      expect(await exited.promise).to.equal(0);
-      expect(stops).to.deep.equal([[signal === 'SIGINT' ? 0 : 3, 7]]);
-      expect(logged).to.deep.equal(['stopping', 'stopped', 'end of the log']);
-    });
-  }
-
   it('is left to the operating system when it is the second', () => {
     const before = listeners();
     stopOnSignal(new Promise(() => undefined), TIMES, log);
