@@ -31,20 +31,6 @@ describe('readConfig', () => {
     expect(readConfig({ ...empty, port: '1', FOYER_PORT: 'x', PATH: '/bin' })).to.deep.equal(DEFAULTS);
   });
 
-  it('reads the environment of the process', () => {
-    const { env } = process;
-    process.env = { RATE_LIMIT_PER_MINUTE: '7' };
-    const { rateLimitPerMinute } = readConfig();
-    process.env = env;
-    expect(rateLimitPerMinute).to.equal(7);
-  });
-
-  it('returns a frozen configuration', () => {
-    const config = readConfig({ TRUST_PROXY: 'loopback' });
-    expect(config).to.be.frozen;
-    expect(config.trustProxy).to.be.frozen;
-  });
-
   it('states the limits of each number in its rule', () => {
     const numbers = Object.entries(DEFAULTS).filter(([, value]) => typeof value === 'number');
     expect(NUMBERS.map(({ variable }) => propertyOf(variable))).to.include.members(
