@@ -40,7 +40,6 @@ interface WorkerSlot {
 export class Supervisor {
   readonly #config: Config;
   readonly #log: Logger;
-  readonly #program: URL;
   readonly #slots: readonly WorkerSlot[];
   readonly #keySlots = new KeySlots();
   /** The main thread notes released content here. */
@@ -68,10 +67,9 @@ export class Supervisor {
   #updating: Promise<unknown> = Promise.resolve();
 
   /** Starts the workers. */
-  constructor(config: Config, log: Logger, program = PROGRAM) {
+  constructor(config: Config, log: Logger) {
     this.#config = config;
     this.#log = log;
-    this.#program = program;
     this.#port = config.port;
     this.#slots = Array.from({ length: config.threads }, () => {
       const memory = {
@@ -184,7 +182,7 @@ export class Supervisor {
   #start(slot: Omit<WorkerSlot, 'worker'>): WorkerHandle {
     const own = { metrics: slot.metrics.buffer, logRing: slot.logRing.memory, countsPart: slot.counts.part };
     const workerData: WorkerInput = { config: this.#config, memory: { ...this.#memory, ...own } };
-    const worker = new WorkerHandle(new Worker(this.#program, { workerData }));
+    const worker = new WorkerHandle(new Worker(PROGRAM, { workerData }));
     void worker.ended.then(() => {
       this.#listening.delete(worker);
       slot.counts.clear();

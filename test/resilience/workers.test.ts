@@ -190,12 +190,15 @@ describe(`A replica with ${THREADS} workers`, () => {
     expectStepTaken();
   });
 
-  it('does not start when one ends at listen, and reports the reason', async () => {
-    endAt('listen');
-    const { code, stderr } = await run('src/main.ts', [], { ...environmentIn(inFolder), ...environment() });
-    expect(stderr).to.match(/^Error: a worker ended before it listened: Error: a fault at listen\n/);
-    expect(code).to.equal(1);
-  });
+  for (const moment of ['startup', 'listen'] as const) {
+    it(`does not start when one ends at ${moment}, and reports the reason`, async () => {
+      if (moment === 'listen') endAt(moment);
+      else writeFileSync(inFolder('fault'), '');
+      const { code, stderr } = await run('src/main.ts', [], { ...environmentIn(inFolder), ...environment() });
+      expect(stderr).to.include(`Error: a worker ended before it listened: Error: a fault at ${moment}\n`);
+      expect(code).to.equal(1);
+    });
+  }
 
   it('counts the requests of a key exactly, over all workers and beyond the end of one', async () => {
     const other = newCredential(inFolder, 'north');

@@ -123,4 +123,11 @@ describe('The replica process', () => {
       expect(stderr).to.match(/^port \d+ is in use; try: PORT=\d+ npm start\n$/);
     }
   });
+
+  it('reports an address that the machine does not have', async () => {
+    await start();
+    const environment = { ...environmentIn(inFolder), HOST: '192.0.2.1' };
+    const reason = 'listen EADDRNOTAVAIL: address not available 192.0.2.1\n';
+    expect(await run('src/main.ts', [], environment)).to.include({ code: 1, stderr: reason });
+  });
 });
