@@ -6,7 +6,6 @@ import { expect } from 'chai';
 import { freePort } from '../../scripts/bench/servers/proxy.ts';
 import { alteredCopy, asSnapshot, snapshotIdOf } from '../support/altered-snapshot.ts';
 import { needs } from '../support/components.ts';
-import { eventually } from '../support/eventually.ts';
 import { buildFile } from '../support/import-folder.ts';
 import { inOrganization, minimalTicket, times } from '../support/records.ts';
 import { RawClient } from '../support/raw-client.ts';
@@ -142,20 +141,6 @@ for (const { program, hasHttp2, flood, hasChecks } of [
         ORGANIZATIONS.map((id) => ({ credential: credentialOf(id), tickets: TICKETS })),
         work,
       );
-
-    it('answers every request of a patient client when a replica is killed, and walks continue on the next one', async () => {
-      const home = await routes();
-      const member = fleet.members[1];
-      await walking(async (walks) => {
-        await walks(30);
-        await member.end('SIGKILL');
-        await walks(60);
-        await member.start();
-        await receivesRequests(member.process);
-        await walks(30);
-      });
-      await eventually(async () => JSON.stringify([...(await routes())]) === JSON.stringify([...home]));
-    });
 
     it('breaks no connection when replicas restart one after the other', async () => {
       const repeats = await walking(async (walks) => {
