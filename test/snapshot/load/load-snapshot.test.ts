@@ -1,7 +1,5 @@
-import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../../../src/snapshot/format/layout.ts';
-import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { loadSnapshot } from '../../../src/snapshot/load/load-snapshot.ts';
 import { inspectSnapshot, type OnProgress } from '../../../src/snapshot/load/read-snapshot.ts';
 import { type SnapshotImage, byList } from '../../../src/store/organization-image.ts';
@@ -14,7 +12,6 @@ import { SoundSnapshot } from '../../support/sound-snapshot.ts';
 describe('The loader', () => {
   const inFolder = folderForAll();
   const sound = new SoundSnapshot();
-  const refusal = async (path: string) => (await refusalOf(loadSnapshot(path), RefusedSnapshot)).message;
 
   /** Returns the content of an image, whether in one buffer or in many. */
   const contentOf = ({ organizations, ...snapshot }: SnapshotImage) => ({
@@ -24,14 +21,6 @@ describe('The loader', () => {
       lists: byList((name) => ({ ...image.lists[name], bytesHeld: 0 })),
       history: { ...image.history, digest: '', bytesHeld: 0 },
     })),
-  });
-
-  it('passes on the refusal of a file, and refuses a file when its thread fails', async () => {
-    const path = inFolder('text.sqlite');
-    writeFileSync(path, 'not a database'.repeat(100));
-    expect(await refusal(path)).to.match(/not an SQLite database/);
-    // No system accepts this path, so the thread throws an error other than a refusal.
-    expect(await refusal('\0')).to.match(/the loader failed/);
   });
 
   it('loads thousands of organizations', async () => {
