@@ -98,15 +98,6 @@ describe('The request metrics', () => {
     );
   });
 
-  it('are readable by another thread through their buffer', () => {
-    const metrics = new RequestMetrics();
-    metrics.countRequest({ operation: 'getTicket', status: 200, version: 'stable', seconds: 1 });
-    const { requests } = sumMetrics([new RequestMetrics(metrics.buffer)]);
-    expect(requests.filter(({ count }) => count > 0)).to.deep.equal([
-      { operation: 'getTicket', status: '200', version: 'stable', count: 1 },
-    ]);
-  });
-
   it('have every operation, status, version and reason from the start', () => {
     const { requests, durations, refusals } = sumMetrics([]);
     const combinations = requests.map(
