@@ -19,7 +19,6 @@ import {
 import { times } from '../support/records.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
 import { connectionsToEach, MORTAL } from '../support/connections.ts';
-import type { BusyClientsInput } from '../support/busy-clients.ts';
 import type { FloodInput } from '../support/flood.ts';
 
 /** A response under attack takes milliseconds. Without a defense, responses stop for many seconds. */
@@ -73,12 +72,9 @@ describe('A replica under attack', () => {
     return text(socket);
   }
 
-  /** Starts a thread that attacks. */
-  function attackFrom(
-    program: 'flood.ts' | 'busy-clients.ts',
-    workerData: FloodInput | BusyClientsInput,
-  ): Worker {
-    const thread = new Worker(new URL(`../support/${program}`, import.meta.url), { workerData });
+  /** Starts a thread that floods. */
+  function floodFrom(workerData: FloodInput): Worker {
+    const thread = new Worker(new URL('../support/flood.ts', import.meta.url), { workerData });
     threads.add(thread);
     return thread;
   }
@@ -138,7 +134,7 @@ describe('A replica under attack', () => {
     attackTwice(async (from) => {
       const before = await countFloods(from);
       const input: FloodInput = { port: from.port, connections: 16 };
-      const flood = await expectAnswersDuring(from, () => attackFrom('flood.ts', input));
+      const flood = await expectAnswersDuring(from, () => floodFrom(input));
       const floods = (await countFloods(from)) - before;
       expect(floods).to.be.above(0);
       const stopped = once(flood, 'message');
@@ -166,23 +162,9 @@ describe('A replica under attack', () => {
       }));
   }
 
-  it('accepts connections while others ask without a pause, and silent ones arrive', () =>
-    attackTwice(async (from) => {
-      const input = { port: from.port, connections: 250, silentPerSecond: 100 };
-      const attack = attackFrom('busy-clients.ts', input);
-      await eventually(async () => (await from.metric('foyer_connections_open')) > 350, LOOK_MS);
-      for (let i = 0; i < 10; i++) {
-        const began = performance.now();
-        expect(await askOnce(open(from.port), credential)).to.match(/^HTTP\/1\.1 200 /);
-        expect(performance.now() - began).to.be.below(STANDSTILL_MS);
-      }
-      await attack.terminate();
-    }));
-
   it('stops in order during a flood', async () => {
     const replica = await start({ SHUTDOWN_GRACE_SECONDS: '3' });
-    const flood = { port: replica.port, connections: 50 };
-    attackFrom('flood.ts', flood);
+    floodFrom({ port: replica.port, connections: 50 });
     await eventually(async () => (await countFloods(replica)) > 2, LOOK_MS);
     const signalled = performance.now();
     replica.signal('SIGTERM');
