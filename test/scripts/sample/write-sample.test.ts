@@ -1,8 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { orderRecord } from '../../../scripts/sample/order-record.ts';
-import type { issueTickets } from '../../../scripts/sample/tickets.ts';
 import { DEFAULT_SAMPLE, type WriteOptions, writeSample } from '../../../scripts/sample/write-sample.ts';
 import { build } from '../../support/import-folder.ts';
 import { refusalOf } from '../../support/refusal.ts';
@@ -61,57 +59,6 @@ describe('writeSample', () => {
     expect(await readdir(output)).to.deep.equal([]);
   });
 });
-
-describe('The default sample', () => {
-  const inFolder = folderForAll();
-  let files: Readonly<Record<string, string>>;
-
-  before(async () => {
-    await writeSample({ ...DEFAULT_SAMPLE, output: inFolder('.') });
-    files = await bytesOf(inFolder('.'));
-  });
-
-  /** Expects a share of the records of a file for which a condition holds. */
-  const expectShares = <Line>(file: string, shares: Readonly<Record<string, Share<Line>>>) => {
-    const records = files[file]
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Line);
-    for (const [name, [least, most, holds]] of Object.entries(shares))
-      expect(records.filter(holds).length / records.length, name).to.be.within(least, most);
-  };
-
-  it('has orders of every kind', () => {
-    expectShares<ReturnType<typeof orderRecord>>('orders.ndjson', {
-      pending: [0.02, 0.1, ({ status }) => status === 'PENDING'],
-      cancelled: [0.08, 0.12, ({ status }) => status === 'CANCELLED'],
-      'refunded in part': [0.02, 0.1, ({ paymentStatus }) => paymentStatus === 'PARTIALLY_REFUNDED'],
-      discounted: [0.1, 0.16, ({ discountAmount }) => discountAmount > 0],
-      'of several items': [0.2, 0.5, ({ placedItems }) => placedItems.length > 1],
-      'with a product': [0.05, 0.3, ({ placedItems }) => placedItems.some(({ eventId }) => eventId === null)],
-      'delivered home': [0.05, 0.15, ({ delivery }) => delivery.homeDeliveryAddress !== null],
-      'picked up': [0.05, 0.15, ({ delivery }) => delivery.pickupPoint !== null],
-      insured: [0.2, 0.3, ({ ticketsProtected }) => ticketsProtected],
-      'with a donation': [0.1, 0.2, ({ addOns }) => addOns.some(({ category }) => category === 'DONATION')],
-      'of a company': [0.04, 0.12, ({ billingAddress }) => billingAddress?.type === 'company'],
-      'without a name': [0.01, 0.06, ({ customer }) => customer.lastName === null],
-      'in yen': [0.2, 0.5, ({ currency }) => currency === 'JPY'],
-    });
-  });
-
-  it('has tickets of every kind', () => {
-    expectShares<ReturnType<typeof issueTickets>[number]>('tickets.ndjson', {
-      used: [0.2, 0.8, ({ status }) => status === 'USED'],
-      cancelled: [0.1, 0.2, ({ status }) => status === 'CANCELLED'],
-      'with a seat': [0.5, 0.9, ({ seatingInfo }) => Boolean(seatingInfo?.seatNumber)],
-      'with free seating': [0.02, 0.2, ({ seatingInfo }) => seatingInfo === null],
-      'with a form': [0.05, 0.3, ({ attendeeForm }) => attendeeForm !== null],
-      free: [0.05, 0.15, ({ finalPaidPrice }) => finalPaidPrice === 0],
-    });
-  });
-});
-
-type Share<Line> = readonly [least: number, most: number, holds: (record: Line) => boolean];
 
 async function bytesOf(path: string): Promise<Record<string, string>> {
   const names = (await readdir(path)).sort();
