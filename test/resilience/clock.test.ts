@@ -4,10 +4,11 @@ import { expect } from 'chai';
 import { formatCredential } from '../../src/keys/credential.ts';
 import { KeysFile } from '../../src/keys/keys-file.ts';
 import { connectionsToEach, MORTAL } from '../support/connections.ts';
+import { eventually } from '../support/eventually.ts';
 import { markedReplicaForEach } from '../support/marked-replica.ts';
 import type { Answer, Environment } from '../support/replica-under-test.ts';
 
-const POLL_SECONDS = 0.05;
+const POLL_MS = 50;
 const SHIFTED = new URL('../support/shift-clock.ts', import.meta.url).href;
 const THREADS = 2;
 const HOUR_MS = 3_600_000;
@@ -48,7 +49,7 @@ describe('A moved wall clock', () => {
 
   const start = (environment: Environment = {}) =>
     replica.start({
-      SNAPSHOT_POLL_SECONDS: String(POLL_SECONDS),
+      SNAPSHOT_POLL_SECONDS: String(POLL_MS / 1000),
       NODE_OPTIONS: `${MORTAL} --import ${SHIFTED}`,
       CLOCK_FILE: inFolder('clock'),
       ...environment,
@@ -90,7 +91,7 @@ describe('A moved wall clock', () => {
         for (const [i, answer] of (await answers()).entries())
           expect(answer, `${move}: ${TARGETS[i]}`).to.deep.equal(before[i]);
       }
-      await until('the clock of a worker is behind', () => {
+      await eventually(() => {
         const times = Array.from(replica.process.stdout.matchAll(/"time":"([^"]+)"/g), ([, time]) =>
           Date.parse(time),
         );
@@ -105,11 +106,11 @@ describe('A moved wall clock', () => {
         const key = keys.create('north', '', new Date());
         const isAnswered = (status: number) => async () =>
           (await replica.ask('/v1/events', formatCredential(key))).status === status;
-        await until(`the new key is valid: ${move}`, isAnswered(200));
+        await eventually(isAnswered(200), POLL_MS);
         moveClock(MOVES[move]);
         await replica.publish();
         keys.revoke(key.keyId, new Date());
-        await until(`the key is revoked: ${move}`, isAnswered(403));
+        await eventually(isAnswered(403), POLL_MS);
         expect((await replica.ask('/v1/events')).status, move).to.equal(200);
       }
     });
@@ -120,7 +121,7 @@ describe('A moved wall clock', () => {
         const { nextPage, snapshotId } = await firstPage();
         await replica.publish();
         moveClock(MOVES[move]);
-        await delay(3 * POLL_SECONDS * 1000);
+        await delay(3 * POLL_MS);
         expect(snapshotIdOf(await replica.ask(nextPage)), move).to.equal(snapshotId);
       }
     });
@@ -132,7 +133,7 @@ describe('A moved wall clock', () => {
       await replica.publish();
       moveClock(MOVES.back);
       const isReleased = async () => (await replica.ask(nextPage)).status === 400;
-      await until('the replaced snapshot is released', isReleased);
+      await eventually(isReleased, POLL_MS);
     });
   });
 
@@ -166,13 +167,4 @@ describe('A moved wall clock', () => {
     expect(expired, 'a refused request is no use').to.deep.equal({ ...later, state: 'expired' });
     for (const connection of connections) connection.close();
   });
-
-  /** Polls until a condition holds, for at most 5 seconds: many polls of the replica. */
-  async function until(expected: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-    const deadline = performance.now() + 5000;
-    while (!(await condition())) {
-      if (performance.now() > deadline) expect.fail(`too late: ${expected}`);
-      await delay(POLL_SECONDS * 1000);
-    }
-  }
 });
