@@ -176,15 +176,4 @@ describe('A replica with faults', () => {
       await expectServed(3);
     });
   });
-
-  it('serves while the snapshot folder is moved away and back', async () => {
-    await start();
-    const seen = replica.process.log.length;
-    renameSync(inFolder('snapshots'), inFolder('away'));
-    await replica.process.waitForLog({ msg: 'the snapshot folder cannot be read; retrying' });
-    await expectServed(1);
-    renameSync(inFolder('away'), inFolder('snapshots'));
-    await goLive();
-    expect(replica.process.linesOf({ msg: 'snapshot live' }, seen)).to.have.length(1);
-  });
 });
