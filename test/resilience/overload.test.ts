@@ -23,13 +23,6 @@ describe('A replica with a short OVERLOAD_DELAY_MS', () => {
 
   after(() => replica.end());
 
-  /** Sends requests one after the other, and returns their statuses. */
-  async function askOneAtATime(count: number): Promise<number[]> {
-    const statuses: number[] = [];
-    for (let i = 0; i < count; i++) statuses.push((await replica.request(PAGE, credential)).status);
-    return statuses;
-  }
-
   it(`answers some of ${CONNECTIONS} requests at once, refuses some with 429 and Retry-After, and resets none`, async () => {
     const agent = new Agent({ keepAlive: true });
     const sendAll = (path: string) =>
@@ -58,20 +51,10 @@ describe('A replica with a short OVERLOAD_DELAY_MS', () => {
       expect(headers['retry-after']).to.equal('1');
       expect(text).to.include('overloaded');
     }
-    expect(await askOneAtATime(20), 'a single caller afterwards').to.deep.equal(Array(20).fill(200));
+    for (let i = 0; i < 20; i++)
+      expect(await replica.request(PAGE, credential), 'a single caller afterwards').to.include({
+        status: 200,
+      });
     await replica.waitForMetric('foyer_requests_refused_total{reason="overload"}', refused.length);
-  });
-
-  it('refuses no request of a caller that sends one at a time while the process stalls', async () => {
-    const before = await replica.metric('foyer_requests_refused_total{reason="overload"}');
-    const asked = askOneAtATime(200);
-    for (let i = 0; i < 3; i++) {
-      replica.signal('SIGSTOP');
-      await delay(STALL_MS);
-      replica.signal('SIGCONT');
-      await delay(20);
-    }
-    expect(await asked).to.deep.equal(Array(200).fill(200));
-    expect(await replica.metric('foyer_requests_refused_total{reason="overload"}')).to.equal(before);
   });
 });
