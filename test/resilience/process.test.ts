@@ -8,7 +8,7 @@ import { Command } from '../support/command.ts';
 import { byDepth } from '../support/depth.ts';
 import { markedReplicaForEach, numberOf } from '../support/marked-replica.ts';
 import { times } from '../support/records.ts';
-import { environmentIn, type ReplicaUnderTest } from '../support/replica-under-test.ts';
+import { environmentIn } from '../support/replica-under-test.ts';
 import { LoaderFaults } from './faulty-loader.ts';
 
 const SEED = 20_261_122;
@@ -60,45 +60,18 @@ describe('A process', () => {
     expect(numberOf(await replica.ask(PAGE))).to.equal(1);
   });
 
-  describe('during a load', () => {
+  it('answers requests during a load, ends in order on SIGTERM, and loads the snapshot after its next start', async () => {
     const faults = new LoaderFaults(inFolder);
-
-    /** Starts a replica, and a load that waits before it reads the tickets. */
-    async function startLoad(): Promise<ReplicaUnderTest> {
-      const process = await replica.start({ ...faults.environment, SHUTDOWN_DELAY_SECONDS: '1' });
-      faults.set('waits before it reads tickets');
-      replica.place();
-      await faults.waiting();
-      return process;
-    }
-
-    it('answers requests, ends in order on SIGTERM, and loads the snapshot after its next start', async () => {
-      const process = await startLoad();
-      process.signal('SIGTERM');
-      await process.waitForLog({ msg: 'stopping' });
-      expect(numberOf(await replica.ask(PAGE))).to.equal(1);
-      expect(await process.ended).to.include({ code: 0, signal: null, stderr: '' });
-      await replica.start();
-      expect(numberOf(await replica.ask(PAGE))).to.equal(2);
-    });
-
-    it('loads the snapshot after its next start when it receives SIGKILL', async () => {
-      const process = await startLoad();
-      process.signal('SIGKILL');
-      expect(await process.ended).to.include({ signal: 'SIGKILL', stderr: '' });
-      await replica.start();
-      expect(numberOf(await replica.ask(PAGE))).to.equal(2);
-    });
-
-    it('swaps when the load continues after a stop of the process', async () => {
-      const process = await startLoad();
-      process.signal('SIGSTOP');
-      faults.resume();
-      await delay(STOPPED_MS / 4);
-      process.signal('SIGCONT');
-      await process.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(2) });
-      expect(numberOf(await replica.ask(PAGE))).to.equal(2);
-    });
+    const process = await replica.start({ ...faults.environment, SHUTDOWN_DELAY_SECONDS: '1' });
+    faults.set('waits before it reads tickets');
+    replica.place();
+    await faults.waiting();
+    process.signal('SIGTERM');
+    await process.waitForLog({ msg: 'stopping' });
+    expect(numberOf(await replica.ask(PAGE))).to.equal(1);
+    expect(await process.ended).to.include({ code: 0, signal: null, stderr: '' });
+    await replica.start();
+    expect(numberOf(await replica.ask(PAGE))).to.equal(2);
   });
 
   it(`that is stopped for ${STOPPED_MS} ms and continued answers every request of that time`, async () => {
