@@ -1,30 +1,5 @@
 import { expect } from 'chai';
-import { fields, left, right, table } from '../../../scripts/terminal/table.ts';
 import { count, size, timeSpan } from '../../../scripts/terminal/units.ts';
-
-describe('A text table', () => {
-  it('aligns texts to the left and figures to the right, without blanks at the end of a line', () => {
-    const rows = [
-      ['north', '4', 'Nord'],
-      ['blue-heron-hall', '12,000', ''],
-    ];
-    expect(table([left('ORGANIZATION'), right('TICKETS'), left('NAME')], rows).split('\n')).to.deep.equal([
-      'ORGANIZATION     TICKETS  NAME',
-      'north                  4  Nord',
-      'blue-heron-hall   12,000',
-    ]);
-  });
-
-  it('has no line of titles when all are empty', () => {
-    expect(fields({ size: '1.0 MB', snapshot: 'a' })).to.equal('  size      1.0 MB\n  snapshot  a');
-  });
-
-  it('shows control characters as escapes', () => {
-    expect(table([left('')], [['a\u001b[2Jb\n\u009b\u007f']])).to.equal(
-      String.raw`a\u001b[2Jb\u000a\u009b\u007f`,
-    );
-  });
-});
 
 describe('Figures of commands', () => {
   it('have separators and units', () => {
