@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { diffSnapshots } from '../../../scripts/diff/diff-snapshots.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
@@ -67,12 +66,6 @@ describe('The difference of two snapshots', () => {
       expect(thrownBy(() => diffSnapshots(path, snapshot.path), RefusedSnapshot).message).to.equal(message);
       return reason;
     };
-
-    it('is no snapshot or absent', () => {
-      writeFileSync(inFolder('text'), 'x'.repeat(200));
-      expect(refusal(inFolder('text'))).to.equal('not-sqlite');
-      expect(refusal(inFolder('nowhere'))).to.equal('unreadable');
-    });
 
     for (const [fault, collection, alter, reason] of [
       ['has a duplicate id', 'tickets', ({ records }) => (records[1] = records[0]), 'duplicate-id'],

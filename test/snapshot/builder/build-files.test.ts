@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -6,7 +6,6 @@ import { UnreadableImport } from '../../../src/snapshot/builder/import/import-fi
 import { run } from '../../support/command.ts';
 import { recordsIn, times } from '../../support/records.ts';
 import {
-  build,
   digestsOf,
   type Files,
   organizationOf,
@@ -14,7 +13,6 @@ import {
   toFile,
   writeImport,
 } from '../../support/import-folder.ts';
-import { refusalOf } from '../../support/refusal.ts';
 import { Builds } from '../builds.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 
@@ -204,10 +202,5 @@ describe('The files of an import folder', () => {
       );
       expect(found).to.match(message);
     }
-    mkdirSync(inFolder('folder/tickets.ndjson'), { recursive: true });
-    const building = build(inFolder('folder'), inFolder('a.sqlite'));
-    expect((await refusalOf(building, UnreadableImport)).message).to.equal(
-      'tickets.ndjson: not a regular file',
-    );
   });
 });
