@@ -87,10 +87,4 @@ describe('The estimated memory of a load', () => {
     expect(ten.held).to.be.closeTo(one.held * 10, 10);
     expect(ten.peak - ten.held).to.be.closeTo(one.peak - one.held, 2 * MEGABYTE);
   });
-
-  it('is that of the loader thread for an empty snapshot', () => {
-    const { held, peak } = memoryNeed([]);
-    expect(held).to.equal(0);
-    expect(peak).to.be.within(50 * MEGABYTE, 80 * MEGABYTE);
-  });
 });

@@ -97,12 +97,6 @@ describe('A built snapshot contains', () => {
     });
   }
 
-  it('the start of a session with an offset in place of Z', () => {
-    expect(textsOf(image.sessions)).to.include(
-      '{"id":"ses_3","startAt":"2027-03-14T20:00:00+00:00","durationMinutes":0}',
-    );
-  });
-
   it('numbers of any notation that a double holds', () => {
     expect(textsOf(image.orders).join()).to.include(
       '{"at":[":[1234567890123456789",12.5,-0.30000000000000004,1e+23,4500,0]}',
