@@ -262,7 +262,7 @@ describe('A bad line of the import', () => {
     }
   });
 
-  it('takes its dependents with it: the sessions of a bad event, and an event with bad sessions only', async () => {
+  it('takes its dependents with it, which count: the sessions of a bad event, and an event with bad sessions only', async () => {
     const files = {
       organizations: [{ organizationId: 'o' }],
       events: [event('a', { tags: 'rock' }), event('b'), event('c')],
@@ -297,6 +297,13 @@ describe('A bad line of the import', () => {
         'sessions.ndjson: durationMinutes must be integer, found "long": line 5',
       ],
     });
+    // Of all lines of all files, also those of dependents.
+    for (const maxInvalid of [{ lines: 6 }, { percent: 66.7 }])
+      expect((await build(files, { skipInvalid: true, maxInvalid })).report.rejected).to.equal(6);
+    for (const maxInvalid of [{ lines: 5 }, { percent: 66.6 }]) {
+      const { message } = await rejectionOf(files, { skipInvalid: true, maxInvalid });
+      expect(message).to.match(/ 3 of them only because of others, of 9 read; at most 5 may be omitted$/);
+    }
   });
 });
 
@@ -413,30 +420,5 @@ describe('The groups of bad lines', () => {
     expect(others).to.deep.equal([]);
     expect({ line, text }).to.deep.equal({ line: 1, text: JSON.stringify(tickets[0]) });
     expect(reasons.map(({ field }) => field)).to.deep.equal(['vat', 'ticketId']);
-  });
-});
-
-describe('The limit of skipped lines', () => {
-  const { build, rejectionOf } = new Builds();
-  /** 200 lines, of which three tickets and the session of a bad event are bad. */
-  const files: Import = {
-    organizations: [{ organizationId: 'o' }],
-    events: [event('evt'), event('bad', { currency: null })],
-    sessions: [session('ses', 'evt'), session('of bad', 'bad')],
-    tickets: [...times(192, (i) => ticket(`t${i}`)), '', '{}', ticket('t1'), 'x'],
-  };
-
-  it('is a number of lines, or a percentage of all lines of all files', async () => {
-    for (const maxInvalid of [{ lines: 5 }, { percent: 2.5 }]) {
-      const { report } = await build(files, { skipInvalid: true, maxInvalid });
-      expect(report.rejected).to.equal(5);
-    }
-    for (const maxInvalid of [{ lines: 4 }, { percent: 2.49 }]) {
-      const { message, groups } = await rejectionOf(files, { skipInvalid: true, maxInvalid });
-      expect(message).to.equal(
-        'the import contains 5 bad lines, 1 of them only because of others, of 200 read; at most 4 may be omitted',
-      );
-      expect(groups).to.have.length.above(2);
-    }
   });
 });
