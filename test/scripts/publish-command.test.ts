@@ -91,6 +91,17 @@ describe('npm run snapshot -- publish', () => {
     expect(inspectSnapshot(`${cwd}/data/snapshots/good.sqlite`).permits).to.deep.equal([]);
   });
 
+  it('leaves no file behind on a full disk, and the previous file unchanged', async () => {
+    writeFileSync(published(), 'previous file');
+    // Files of 16 kB are not enough for the copy.
+    const [variables, limits] = [{ ...environment(), NODE_DISABLE_COMPILE_CACHE: '1' }, { fileBlocks: 32 }];
+    const { code, stderr } = await command.start('publish @good.sqlite', variables, limits).ended;
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^\S*good\.sqlite: EFBIG: file too large, .*; nothing was published\n$/);
+    expect(command.results).to.deep.equal(['good.sqlite']);
+    expect(readFileSync(published(), 'utf8')).to.equal('previous file');
+  });
+
   it('leaves no file behind on SIGTERM, and the previous file unchanged', async () => {
     await buildFile(LARGE_IMPORT, folder('large.sqlite'));
     writeFileSync(published(), 'previous file');

@@ -27,7 +27,7 @@ import {
 } from '../../../src/snapshot/publish/publish-snapshot.ts';
 import { replaceInRecords } from '../../support/alter-runs.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
-import { builtFrom, type Import } from '../../support/import-folder.ts';
+import { builtFrom } from '../../support/import-folder.ts';
 import { refusalOf, thrownBy } from '../../support/refusal.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 import { SoundSnapshot } from '../../support/sound-snapshot.ts';
@@ -50,11 +50,6 @@ describe('The publication of a snapshot', () => {
     const error = await refusalOf(publish(options), NotPublished);
     expect(contentOf(served())).to.deep.equal(before);
     return error.cause instanceof RefusedSnapshot ? error.cause.reason : error.message;
-  }
-
-  async function built(name: string, files: Import): Promise<string> {
-    await builtFrom(folder(name), files);
-    return folder(`${name}/snapshot.sqlite`);
   }
 
   it('creates an identical file, and no other, and replaces it by a rename, so that its readers keep it', async () => {
@@ -148,25 +143,6 @@ describe('The publication of a snapshot', () => {
       expect(readdirSync(served())).to.deep.equal(['b.sqlite']);
     });
 
-    it('the disk is full', async function () {
-      const disk = folder('disk');
-      mkdirSync(disk);
-      const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', disk]);
-      if (status !== 0) this.skip();
-      try {
-        await publish({ folder: disk });
-        const before = contentOf(disk);
-        const wide = { ...SMALL_IMPORT.orders[0], orderId: 'wide', paymentMethod: 'x'.repeat(900_000) };
-        const orders = [0, 1, 2].map((i) => ({ ...wide, orderId: `wide ${i}` }));
-        const file = await built('large', { ...SMALL_IMPORT, orders: [...SMALL_IMPORT.orders, ...orders] });
-        const { message } = await refusalOf(publish({ file, folder: disk }), NotPublished);
-        expect(message).to.match(/large\/snapshot\.sqlite: ENOSPC: no space left on device/);
-        expect(contentOf(disk)).to.deep.equal(before);
-      } finally {
-        spawnSync('umount', [disk]);
-      }
-    });
-
     for (const [moment, abortAt] of [
       ['before its start', 'start'],
       ['during the copy', 'onCopy'],
@@ -190,7 +166,7 @@ describe('The publication of a snapshot', () => {
 
   it('publishes the copied content when the file is replaced during the copy', async () => {
     const file = snapshot.copy();
-    const other = await built('other', { ...SMALL_IMPORT, tickets: [] });
+    const { file: other } = await builtFrom(folder('other'), { ...SMALL_IMPORT, tickets: [] });
     const onCopy = () => {
       copyFileSync(other, file);
     };
