@@ -135,15 +135,9 @@ for (const { program, hasHttp2, flood, hasChecks } of [
       expect(await routes()).to.deep.equal(before);
     });
 
-    const walking = (work: Parameters<typeof whileWalking>[2]) =>
-      whileWalking(
-        fleet,
-        ORGANIZATIONS.map((id) => ({ credential: credentialOf(id), tickets: TICKETS })),
-        work,
-      );
-
     it('breaks no connection when replicas restart one after the other', async () => {
-      const repeats = await walking(async (walks) => {
+      const walked = ORGANIZATIONS.map((id) => ({ credential: credentialOf(id), tickets: TICKETS }));
+      const repeats = await whileWalking(fleet, walked, async (walks) => {
         for (const member of fleet.members) {
           await walks(10);
           await member.end('SIGTERM');

@@ -65,13 +65,6 @@ describe('A replica under attack', () => {
     return socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
   }
 
-  /** Sends a request, as the only or the last one of a connection. Returns the response. */
-  function askOnce(socket: Socket, key?: string): Promise<string> {
-    const authorization = key === undefined ? '' : `Authorization: Bearer ${key}\r\n`;
-    socket.write(`GET /v1/events HTTP/1.1\r\nHost: a\r\n${authorization}Connection: close\r\n\r\n`);
-    return text(socket);
-  }
-
   /** Starts a thread that floods. */
   function floodFrom(workerData: FloodInput): Worker {
     const thread = new Worker(new URL('../support/flood.ts', import.meta.url), { workerData });
@@ -248,7 +241,11 @@ describe('A replica under attack', () => {
     const stalled = times(1000, () => open(replica.port));
     // The system completes the connections that the backlog has room for.
     await Promise.all(stalled.map((socket) => once(socket, 'connect')));
-    const asked = stalled.map((socket) => askOnce(socket, credential));
+    const head = `GET /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${credential}\r\nConnection: close`;
+    const asked = stalled.map((socket) => {
+      socket.write(`${head}\r\n\r\n`);
+      return text(socket);
+    });
     replica.signal('SIGCONT');
     const responses = await Promise.all(asked);
     for (const response of responses) expect(response).to.match(/^HTTP\/1\.1 200 /);

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { diffSnapshots } from '../../../scripts/diff/diff-snapshots.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { byCollection } from '../../../src/snapshot/format/layout.ts';
-import type { SnapshotImage } from '../../../src/store/organization-image.ts';
 import { replaceInRecords, type RunContent } from '../../support/alter-runs.ts';
 import type { Collection } from '../../support/digests.ts';
 import { recordsIn, times } from '../../support/records.ts';
@@ -36,7 +35,8 @@ describe('The difference of two snapshots', () => {
       offers: offers.with(3, { ...offers[3], heldByEventIds: ['evt_1', 'evt_2'] }),
     });
     const { before, organizations } = diffSnapshots(snapshot.path, file);
-    expect(before).to.deep.equal(nameOf(snapshot.image));
+    const { snapshotId, producedAt } = snapshot.image;
+    expect(before).to.deep.equal({ snapshotId, producedAt });
     const counts = { events: 4, sessions: 10, tickets: 60, orders: 9, offers: 5 };
     const none = { added: [], changed: [], removed: [] };
     expect(organizations).to.deep.equal([
@@ -129,7 +129,3 @@ describe('The difference of two snapshots', () => {
     expect(recordsRead).to.be.within(1, 9000);
   });
 });
-
-function nameOf({ snapshotId, producedAt }: SnapshotImage) {
-  return { snapshotId, producedAt };
-}
