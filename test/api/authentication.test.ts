@@ -5,8 +5,6 @@ import { KeyRing } from '../../src/keys/key-ring.ts';
 import { fixture } from '../support/api-fixture.ts';
 import { givenApi, NOW } from '../support/test-api.ts';
 
-const FORM = 'Authorization: Bearer svc:o:<organization_id>:<api_key>';
-
 describe('Authentication', () => {
   const given = givenApi();
   const as = undefined;
@@ -15,15 +13,8 @@ describe('Authentication', () => {
     for (const { path } of OPERATIONS) {
       const { status, body } = await given.api.send(path.replace(/\{\w+\}/, 'x'), { as });
       expect(status, path).to.equal(400);
-      expect(body.detail).to.include('missing').and.to.include(FORM);
+      expect(body.detail).to.include('missing');
     }
-  });
-
-  it('is 400 for a malformed header', async () => {
-    const headers = { Authorization: 'Basic svc:o:north:secret' };
-    const { status, body } = await given.api.send('/v1/events', { as, headers });
-    expect(status).to.equal(400);
-    expect(body.detail).to.include('malformed').and.to.include(FORM);
   });
 
   it('is 400 for two headers, even equal ones', async () => {
@@ -47,12 +38,6 @@ describe('Authentication', () => {
     expect(responses.map(({ status }) => status)).to.deep.equal([403, 403, 403, 403]);
     expect(new Set(responses.map(({ text }) => text))).to.have.property('size', 1);
     expect(responses[0].body.detail).to.include('unknown').and.not.to.include('revoked');
-  });
-
-  it('reports "revoked" for the revoked key', async () => {
-    const { status, body } = await given.api.send('/v1/events', { as: 'revoked' });
-    expect(status).to.equal(403);
-    expect(body.detail).to.include('revoked');
   });
 });
 

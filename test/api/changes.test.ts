@@ -89,9 +89,7 @@ describe(CHANGES, () => {
     now = 100 * WAIT_MS;
     for (const step of [0, WAIT_MS - 1]) {
       now += step;
-      const { status, headers } = await since(later);
-      expect(status).to.equal(429);
-      expect(headers['retry-after']).to.match(/^[1-9]\d*$/);
+      expect(await since(later)).to.have.property('status', 429);
     }
     for (const step of [1, WAIT_MS]) {
       now += step;

@@ -30,14 +30,6 @@ describe('Versioning', () => {
     expect(response).to.match(/^HTTP\/1\.1 400 [^]*invalid API version/);
   });
 
-  it('hides preview operations from stable, and names the header that they need', async () => {
-    for (const path of CATALOG) {
-      const { status, body } = await given.api.send(path);
-      expect(status).to.equal(404);
-      expect(body.detail).to.include('Service-API-Version: preview');
-    }
-  });
-
   it('is named by no response outside /v1', async () => {
     for (const target of ['/healthz', '/none', '/v1x']) {
       const { headers } = await given.api.send(target);

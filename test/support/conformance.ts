@@ -80,6 +80,7 @@ export function expectConformance(exchange: Exchange): void {
     expect(headers['service-api-version']).to.match(/^(stable|preview|\d{4}-\d\d-\d\d)$/);
     expect(headers['service-api-latest-version']).to.match(/^\d{4}-\d\d-\d\d$/);
   }
+  if (status === 429) expect(headers['retry-after'], 'Retry-After').to.match(/^[1-9]\d*$/);
   if (method === 'HEAD' || status === 204 || status === 304) expect(text).to.equal('');
   else if (status === 200) expect(headers['content-type']).to.be.oneOf([JSON_TYPE, NDJSON_TYPE]);
   else expect(headers['content-type']).to.equal(JSON_TYPE);
