@@ -6,26 +6,6 @@ const PREVIEW = { headers: { 'Service-API-Version': 'preview' } };
 describe('Records', () => {
   const given = givenApi();
 
-  it('have all fields, absent ones as null, in sub-objects too', async () => {
-    const { body } = await given.api.send('/v1/orders/ord_1');
-    expect(body).to.deep.include({
-      orderId: 'ord_1',
-      customer: { customerId: 'cus_1', email: 'Zoé+List@Example.org', firstName: 'Zoé', lastName: null },
-      billingAddress: null,
-      addOns: [],
-      optIns: [],
-      totalPrice: null,
-    });
-    expect(body).to.have.nested.property('delivery.pickupPoint', null);
-    expect(body)
-      .to.have.nested.property('delivery.homeDeliveryAddress')
-      .that.deep.equals({
-        ...{ type: 'personal', firstName: null, lastName: null, companyName: null, vatNumber: null },
-        ...{ phone: null, addressLine1: '1 rue', addressLine2: null, city: 'Nantes' },
-        ...{ postalCode: '44000', countryCode: 'FR' },
-      });
-  });
-
   it('of sessions are listed after their query is validated, and the page after their event is found', async () => {
     expect(await given.api.send('/v1/events/evt_none/sessions?page=0')).to.have.property('status', 400);
     expect(await given.api.send('/v1/events/evt_none/sessions?page=9')).to.have.property('status', 404);
