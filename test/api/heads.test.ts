@@ -34,7 +34,9 @@ describe('The head of a response', () => {
     const headWith = (length: number) =>
       headOf(`/v1/tickets?eventIds=evt_a,x${'x'.repeat(length)}&perPage=9&${UNKNOWN}`, headers);
     const urlOf = (head: string) => /^Link: <(.*)>/m.exec(head)?.[1] ?? '';
-    const head = await headWith(2000 - urlOf(await headWith(0)).length);
+    const longest = 2000 - urlOf(await headWith(0)).length;
+    expect(await headWith(longest + 1)).not.to.include('Link: ');
+    const head = await headWith(longest);
     expect(urlOf(head)).to.have.length(2000);
     for (const name of ['Service-API-Ignored-Parameters', 'RateLimit', 'ETag', 'Content-Encoding'])
       expect(head).to.include(`\r\n${name}: `);

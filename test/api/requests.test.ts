@@ -14,15 +14,6 @@ describe('Identifiers', () => {
     expect(await given.api.ids(`${path}/sessions`)).to.deep.equal(['ses_h1']);
   });
 
-  it('are preserved by a link', async () => {
-    const { body } = await given.api.send(`${path}/sessions?perPage=1&startAt.gte=2027-01-01T00:00:00Z`);
-    expect(body.nextPage).to.equal(null);
-    const tickets = await given.api.send(
-      `/v1/tickets?perPage=1&eventIds=${encodeURIComponent(`evt_a,${HARD_ID}`)}`,
-    );
-    expect(new URL(tickets.body.nextPage ?? '').searchParams.get('eventIds')).to.equal(`evt_a,${HARD_ID}`);
-  });
-
   for (const id of [
     'evt_a%20',
     '%20evt_a',
@@ -77,25 +68,22 @@ describe('Unknown parameters', () => {
   });
 
   it('are reported as handled strictly where there are none, on every kind of response', async () => {
-    for (const [target, expected] of [
+    for (const [target, expected, condition] of [
       ['/v1/tickets?perPage=2', 200],
+      ['/v1/tickets?perPage=2', 304, '*'],
       ['/v1/tickets/tkt_05', 200],
       ['/v1/tickets/none', 404],
       ['/v1/tickets?page=900', 204],
       ['/v1/tickets?page=0', 400],
     ] as const) {
-      const { status, headers } = await given.api.send(target, { headers: { Prefer: 'handling=strict' } });
+      const sent = condition === undefined ? {} : { 'If-None-Match': condition };
+      const { status, headers } = await given.api.send(target, {
+        headers: { ...sent, Prefer: 'handling=strict' },
+      });
       expect([status, headers['preference-applied']], target).to.deep.equal([expected, 'handling=strict']);
-      expect((await given.api.send(target)).headers).not.to.have.property('preference-applied');
+      const lenient = await given.api.send(target, { headers: sent });
+      expect(lenient.headers).not.to.have.property('preference-applied');
     }
-    const { headers } = await given.api.send('/v1/tickets');
-    const sent = { 'If-None-Match': headers['etag'], Prefer: 'handling=strict' };
-    const unchanged = await given.api.send('/v1/tickets', { headers: sent });
-    expect([unchanged.status, unchanged.headers['preference-applied']]).to.deep.equal([
-      304,
-      'handling=strict',
-    ]);
-    expect(unchanged.headers['vary']).to.match(/, Prefer$/);
   });
 });
 
@@ -111,15 +99,6 @@ describe('Targets', () => {
   it('with non-ASCII characters are 400, and the detail asks for percent-encoding', async () => {
     for (const target of ['/v1/events?tags=th\u00c3\u00a9', '/v1/events/\u00e9']) {
       expect(await raw(target)).to.match(/^HTTP\/1\.1 400 [^]*percent-encode/);
-    }
-  });
-
-  it('of an unknown form are 404 in JSON', async () => {
-    for (const target of ['*', '/\\evil', '/v1/events#', 'http://[x/a']) {
-      const response = await raw(target);
-      if (target === '/v1/events#') expect(response).to.match(/^HTTP\/1.1 (200|400) /);
-      else expect(response).to.match(/^HTTP\/1.1 40[04] /);
-      expect(response).to.include('Content-Type: application/json').and.to.include('X-Request-Id: ');
     }
   });
 

@@ -2,8 +2,6 @@ import { expect } from 'chai';
 import { RELEASES } from '../../src/contract/releases.ts';
 import { givenApi } from '../support/test-api.ts';
 
-const CATALOG = ['/v1/catalog/offers', '/v1/catalog/offers/off_t'];
-
 describe('Versioning', () => {
   const given = givenApi();
 
@@ -43,23 +41,20 @@ describe('The release of the catalog', () => {
     releases: [...RELEASES, { date: '2027-03-01', operations: ['listOffers', 'getOffer'] }],
   }));
 
-  for (const [now, header, status, version, latest] of [
-    ['2027-02-28T23:59:59.999Z', 'stable', 404, 'stable', '2026-10-01'],
-    ['2027-02-28T23:59:59.999Z', '2027-03-01', 200, '2027-03-01', '2027-03-01'],
-    ['2027-03-01T00:00:00.000Z', 'stable', 200, 'stable', '2027-03-01'],
-    ['2027-03-01T00:00:00.000Z', 'preview', 200, 'preview', '2027-03-01'],
-  ] as const) {
-    it(`${status === 200 ? 'serves' : 'hides'} it at ${now} in ${header}`, async () => {
+  for (const [now, status, latest] of [
+    ['2027-02-28T23:59:59.999Z', 404, '2026-10-01'],
+    ['2027-03-01T00:00:00.000Z', 200, '2027-03-01'],
+  ] as const)
+    it(`${status === 200 ? 'serves' : 'hides'} it at ${now}`, async () => {
       given.api.clock.now = Date.parse(now);
-      const sendAs = (target: string) =>
-        given.api.send(target, { headers: { 'Service-API-Version': header } });
-      for (const path of CATALOG) {
-        const response = await sendAs(path);
+      for (const path of ['/v1/catalog/offers', '/v1/catalog/offers/off_t']) {
+        const response = await given.api.send(path);
         expect(response.status).to.equal(status);
-        expect(response.headers['service-api-version']).to.equal(version);
-        expect(response.headers['service-api-latest-version']).to.equal(latest);
+        expect(response.headers).to.include({
+          'service-api-version': 'stable',
+          'service-api-latest-version': latest,
+        });
       }
-      expect(await sendAs('/v1/events')).to.have.property('status', 200);
+      expect(await given.api.send('/v1/events')).to.have.property('status', 200);
     });
-  }
 });
