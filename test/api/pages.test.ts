@@ -1,66 +1,21 @@
-import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { requestCoded } from '../support/coded-response.ts';
 import { givenApi } from '../support/test-api.ts';
 
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  html: 'text/html; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  svg: 'image/svg+xml',
-};
-
-/** Returns the inline scripts of a document. */
-function inlineScripts(html: string): string[] {
-  return Array.from(html.matchAll(/<script(?![^>]*\ssrc=)[^>]*>(.*?)<\/script>/gs), ([, text]) => text);
-}
-
-/** Returns the URLs in a file: links and import map of a document, imports of a style sheet or module. */
-function urlsIn(path: string, text: string): string[] {
-  const pattern = path.includes('.')
-    ? /^(?:@import url\('|(?:import|\}).*\bfrom '(?=\.))([^']+)'/gm
-    : /(?<=\s(?:href|src)="|": "(?=\.\/))([^"]+)"/g;
-  return Array.from(text.matchAll(pattern), ([, url]) => url);
-}
-
+/** test/browser shows that a page has all of its files, runs by its policy, and works below a prefix. */
 for (const name of ['docs', 'explorer']) {
   describe(`The page /${name}`, () => {
     const given = givenApi(() => ({ config: { explorer: true } }));
     const request = (path: string, headers: Readonly<Record<string, string>> = {}, method?: string) =>
       requestCoded(new URL(path, `${given.api.origin}/`).href, headers, method);
 
-    /** Returns the page and its own files, by path. */
-    async function files(path = name, found = new Map<string, string>()) {
-      const { status, headers, body } = await request(path);
-      expect(status, path).to.equal(200);
-      expect(headers['content-type'], path).to.equal(MEDIA_TYPES[/\.(\w+)$/.exec(path)?.[1] ?? 'html']);
-      found.set(path, body.toString());
-      // The files of libraries are not parsed.
-      if (body.length > 100_000) return found;
-      for (const url of urlsIn(path, body.toString())) {
-        expect(url, 'a relative URL').not.to.match(/^(\w+:|\/)/);
-        const target = new URL(url, `http://host/${path}`).pathname.slice(1);
-        if (target.includes('.') && !target.endsWith('.json') && !found.has(target))
-          await files(target, found);
-      }
-      return found;
-    }
-
-    it('consists of files that are served, under relative URLs', async () => {
-      const found = [...(await files()).keys()];
-      expect(found).to.include.members([`${name}/${name}.js`, 'shared/theme.css', 'shared/icon.svg']);
-    });
-
-    it('has a policy that permits its own origin and its import map only', async () => {
+    it('has relative URLs, and a policy that permits its own origin and its import map only', async () => {
       const { headers, body } = await request(name);
-      const digests = inlineScripts(body.toString()).map(
-        (text) => ` 'sha256-${createHash('sha256').update(text).digest('base64')}'`,
-      );
-      expect(headers['content-security-policy']).to.equal(
-        `default-src 'none'; script-src 'self'${digests.join('')}; style-src 'self'; img-src 'self' data:; ` +
+      expect(headers['content-security-policy']?.replace(/ 'sha256-[\w+/=]+'/, '')).to.equal(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
           "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
       );
-      expect(body.toString()).not.to.match(/\sstyle=|\son\w+=|<style/);
+      expect(body.toString()).not.to.match(/\sstyle=|\son\w+=|<style|\s(href|src)="(\w+:|\/)/);
     });
 
     it('is confirmed by its tag at each visit', async () => {
