@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
-import type { Express, Request } from 'express';
+import type { Express } from 'express';
 import type { Logger } from 'pino';
 import supertest from 'supertest';
 import { JSON_TYPE } from '../../src/contract/headers.ts';
@@ -12,11 +12,9 @@ import { Api, type Dependencies } from '../../src/http/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { Pins } from '../../src/http/checks/pin.ts';
 import { versionResolver } from '../../src/http/checks/version.ts';
-import { Connection } from '../../src/http/connections/connection.ts';
 import { addDocumentation, type DocumentationDependencies } from '../../src/http/handlers/documents.ts';
 import { newHitCounts } from '../../src/counts/hit-counts.ts';
 import { newOpenCounts, OpenCounts } from '../../src/counts/open-counts.ts';
-import { RequestContext } from '../../src/http/request-context.ts';
 import { RequestMetrics } from '../../src/counts/request-metrics.ts';
 import { createServer, type ServerDependencies } from '../../src/http/server.ts';
 import { MAX_SLOTS } from '../../src/keys/key-ring.ts';
@@ -66,13 +64,6 @@ type AllDependencies = Dependencies & ServerDependencies & DocumentationDependen
 export type Overrides = Partial<Omit<AllDependencies, 'config'>> & {
   readonly config?: Partial<AllDependencies['config']>;
 };
-
-/** Creates the context of a request to a server without `Connections`. */
-export function contextOf({ socket }: Request): RequestContext {
-  const ignore = () => undefined;
-  const events = { handle: ignore, closed: ignore, changedIdle: ignore, flooded: ignore, waits: ignore };
-  return new RequestContext(new Connection(socket, events), 'id', 0);
-}
 
 /** Creates the dependencies of a server with the default configuration, without operations and data. */
 export function serverDependencies(log: Logger = SILENT): AllDependencies {

@@ -1,11 +1,8 @@
-import { createServer } from 'node:http';
-import { connect } from 'node:net';
-import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
-import express from 'express';
 import { type Body, NO_STORE, send } from '../../../src/http/response/send.ts';
+import { RawClient } from '../../support/raw-client.ts';
 import { servesForEach } from '../../support/serve.ts';
-import { contextOf } from '../../support/test-api.ts';
+import { serverDependencies, serverWith } from '../../support/test-api.ts';
 
 const inShared = (length: number, fill: string) => Buffer.from(new SharedArrayBuffer(length)).fill(fill);
 const BODIES: Readonly<Record<string, Body>> = {
@@ -25,21 +22,23 @@ describe('A response', () => {
   let sent: Body;
 
   beforeEach(async () => {
-    const app = express();
-    app.use((request, response) => {
-      response.locals.context = contextOf(request);
-      send(response, 200, NO_STORE, sent);
-    });
-    port = await serve(createServer(app));
+    const server = serverWith((app) => {
+      app.use((_request, response) => {
+        send(response, 200, NO_STORE, sent);
+      });
+    }, serverDependencies());
+    port = await serve(server);
   });
 
   for (const [what, body] of Object.entries(BODIES)) {
     it(`has all pieces of its body, and its length, without them for HEAD: ${what}`, async () => {
       sent = body;
       const text = bytesOf(body).toString('latin1');
-      const socket = connect(port, '127.0.0.1').setEncoding('latin1');
-      socket.end(['GET', 'GET', 'HEAD'].map((method) => `${method} / HTTP/1.1\r\nHost: a\r\n\r\n`).join(''));
-      const responses = (await readText(socket)).split('HTTP/1.1 200 OK\r\n').slice(1);
+      const client = new RawClient(port);
+      const request = (method: string, more = '') => `${method} / HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
+      client.socket.write(request('GET') + request('GET') + request('HEAD', 'Connection: close\r\n'));
+      await client.ended;
+      const responses = client.received.split('HTTP/1.1 200 OK\r\n').slice(1);
       expect(responses).to.have.length(3);
       for (const [i, response] of responses.entries()) {
         const [head] = response.split('\r\n\r\n', 1);
