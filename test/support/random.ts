@@ -23,12 +23,12 @@ export const COLLIDING_TEXTS: readonly (readonly [string, string])[] = [
 /** Two lists: each text has the hash of one in the other. */
 export const SAME_HASHES = [0, 1].map((side) => COLLIDING_TEXTS.map((pair) => pair[side]));
 
-/** Lists of texts of any characters. Many repeat, some are empty, and some have the same hash. */
+/** Lists of texts of any characters. Many repeat, some are empty or long, and some have the same hash. */
 export const texts = fc.array(
   fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 6 }),
     fc.string({ unit: fc.constantFrom('a', 'é', '\0', '"', '\\'), maxLength: 2 }),
-    fc.constantFrom(...SAME_HASHES.flat()),
+    fc.constantFrom(...SAME_HASHES.flat(), 'long'.repeat(200)),
   ),
-  { maxLength: 100 },
+  { maxLength: 400 },
 );

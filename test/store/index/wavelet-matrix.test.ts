@@ -5,7 +5,6 @@ import {
   rowsAtPositions,
   rowsInRanges,
 } from '../../../src/store/index/wavelet-matrix.ts';
-import { times } from '../../support/records.ts';
 
 const FIXED = { seed: 20261121, numRuns: 400 };
 
@@ -32,7 +31,7 @@ const sequences = fc.tuple(lengths, rowCounts).chain(([length, rowCount]) =>
 const fraction = fc.nat(1000).map((thousandths) => thousandths / 1000);
 
 /** Positions that bound ranges and the gaps between them in turn; a repeated position bounds an empty range. */
-const cuts = fc.array(fraction, { maxLength: 24 });
+const cuts = fc.oneof(fc.array(fraction, { maxLength: 24 }), fc.array(fraction, { maxLength: 400 }));
 
 function rangesOf(fractions: readonly number[], length: number): number[] {
   const bounds = fractions.map((fraction) => Math.round(fraction * length)).sort((a, b) => a - b);
@@ -73,18 +72,5 @@ describe('A wavelet matrix', () => {
       ),
       FIXED,
     );
-  });
-
-  it('reads to the end of the sequence, in one range or in thousands', () => {
-    for (const length of [1, 31, 32, 33, 64, 96, 511, 512, 513, 1024, 6000]) {
-      for (const rowCount of [256, 257, 1024, 2_000_000]) {
-        const sequence = times(length, (i) => (i * 7919 + 3) % rowCount);
-        const matrix = buildWaveletMatrix(Uint32Array.from(sequence), rowCount);
-        for (const ranges of [[0, length], times(length, (i) => [i, i + 1]).flat()]) {
-          const rows = { matrix, ranges: Uint32Array.from(ranges), listed: new Uint32Array(0) };
-          expect([...rowsAtPositions(rows, 0, length)]).to.deep.equal(ascending(sequence));
-        }
-      }
-    }
   });
 });
