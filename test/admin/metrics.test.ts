@@ -77,18 +77,25 @@ describe('The metrics', () => {
     expect(await samplesOf('foyer_build_info')).to.deep.equal({ [`foyer_build_info{${labels}}`]: 1 });
   });
 
-  it('count requests by operation, status and version, for all workers together', async () => {
+  it('count requests by their labels, links by outcome, and refusals by reason, for all workers together', async () => {
     const second = new RequestMetrics();
     operations.workers = { ...operations.workers, requestMetrics: [operations.metrics, second] };
-    const request = { ...ANSWERED, operation: 'getTicket' };
-    operations.metrics.countRequest(request);
-    second.countRequest(request);
-    second.countRequest({ ...request, version: '2026-10-01' });
-    second.countRequest({ status: 431 });
-    expect(await countsOf('foyer_requests_total')).to.deep.equal({
-      'foyer_requests_total{operation="getTicket",status="200",version="stable"}': 2,
-      'foyer_requests_total{operation="getTicket",status="200",version="upcoming"}': 1,
-      'foyer_requests_total{operation="other",status="431",version="none"}': 1,
+    for (const more of [{ pin: 'retained' }, { version: 'preview' }, { version: '2026-10-01' }] as const)
+      operations.metrics.countRequest({ ...ANSWERED, ...more });
+    second.countRequest({ ...ANSWERED, pin: 'retained' });
+    second.countRequest({ status: 429, reason: 'overload' });
+    const total = 'foyer_requests_total';
+    expect(await countsOf(total)).to.deep.equal({
+      [`${total}{operation="listOrders",status="200",version="stable"}`]: 2,
+      [`${total}{operation="listOrders",status="200",version="preview"}`]: 1,
+      [`${total}{operation="listOrders",status="200",version="upcoming"}`]: 1,
+      [`${total}{operation="other",status="429",version="none"}`]: 1,
+    });
+    expect(await countsOf('foyer_pinned_requests_total')).to.deep.equal({
+      'foyer_pinned_requests_total{outcome="retained"}': 2,
+    });
+    expect(await countsOf('foyer_requests_refused_total')).to.deep.equal({
+      'foyer_requests_refused_total{reason="overload"}': 1,
     });
   });
 
@@ -116,26 +123,6 @@ describe('The metrics', () => {
       expect(valueOf('_count')).to.equal(observed.length);
       expect(valueOf('_sum')).to.be.closeTo(22.20645, 1e-9);
     }
-  });
-
-  it('count requests over links to data that is no longer live by their outcome', async () => {
-    for (const pin of ['retained', undefined, 'gone', 'retained'] as const)
-      operations.metrics.countRequest({ ...ANSWERED, pin });
-    expect(await samplesOf('foyer_pinned_requests_total')).to.deep.equal({
-      'foyer_pinned_requests_total{outcome="retained"}': 2,
-      'foyer_pinned_requests_total{outcome="gone"}': 1,
-      'foyer_pinned_requests_total{outcome="not-loaded"}': 0,
-    });
-  });
-
-  it('count refusals by their reason', async () => {
-    for (const reason of ['rate-limit', 'overload', 'overload', 'key-revoked'] as const)
-      operations.metrics.countRequest({ ...ANSWERED, status: 429, reason });
-    expect(await countsOf('foyer_requests_refused_total')).to.deep.equal({
-      'foyer_requests_refused_total{reason="rate-limit"}': 1,
-      'foyer_requests_refused_total{reason="overload"}': 2,
-      'foyer_requests_refused_total{reason="key-revoked"}': 1,
-    });
   });
 
   it('report the live snapshot of each file', async () => {
