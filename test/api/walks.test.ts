@@ -74,17 +74,6 @@ describe('A walk', () => {
     expect(gone.body.errors[0].ctx).to.match(/begin again/);
   });
 
-  it('is refused when its data is gone, since its last page was too long ago', async () => {
-    await api.send('/v1/tickets?perPage=2');
-    swap('second');
-    pass(299);
-    expect(await statusOf(page('first'))).to.equal(200);
-    pass(302);
-    expect(await statusOf(page('first'))).to.equal(400);
-    swap('first');
-    expect(await statusOf(page('first')), 'the content is live again').to.equal(200);
-  });
-
   it('extends the retention by the last page, too', async () => {
     await api.send('/v1/tickets?perPage=2');
     swap('second');

@@ -92,17 +92,6 @@ describe('KeysFile', () => {
       expect(readFileSync(path)).to.deep.equal(before);
     }
   });
-
-  it('is readable with any SQLite tool', () => {
-    const path = inFolder('keys.sqlite');
-    const { keyId } = new KeysFile(path).create('org_1', 'till', MONDAY);
-    const database = new Database(path, { readonly: true });
-    expect(database.pragma('journal_mode', { simple: true })).to.equal('delete');
-    expect(database.prepare('SELECT key_id, label FROM keys').all()).to.deep.equal([
-      { key_id: keyId, label: 'till' },
-    ]);
-    database.close();
-  });
 });
 
 describe('KeysFile.rotate', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { instantImage } from '../../src/store/index/instant-index.ts';
-import { nextSession, nextSessionFields, startedSessions } from '../../src/store/next-sessions.ts';
+import { nextSession, startedSessions } from '../../src/store/next-sessions.ts';
 import type { ScheduleImage } from '../../src/store/organization-image.ts';
 import { pack } from '../support/pack.ts';
 import { FIXED } from '../support/random.ts';
@@ -57,21 +57,5 @@ describe('The next sessions', () => {
       }),
       { ...FIXED, numRuns: 2000 },
     );
-  });
-
-  it('are none without sessions', () => {
-    expect(startedSessions(scheduleImage([]), 0)).to.equal(0);
-  });
-});
-
-describe('nextSessionFields', () => {
-  it('returns the last bytes of a record', () => {
-    const end = nextSessionFields('2027-03-14T20:00:00+01:00', 'ses "1"');
-    expect(JSON.parse('{"id":"a"' + end)).to.deep.equal({
-      id: 'a',
-      nextSessionStartAt: '2027-03-14T20:00:00+01:00',
-      nextSessionId: 'ses "1"',
-    });
-    expect(nextSessionFields(null, null)).to.equal(',"nextSessionStartAt":null,"nextSessionId":null}');
   });
 });
