@@ -56,24 +56,18 @@ describe('CORS', () => {
       isFailing = false;
     });
 
-    it('permits it to read the health check, a 429 of overload, and a 500', async () => {
-      const healthy = await given.api.send('/healthz', { headers: sentFrom(APP) });
+    it('permits it to read the health check, a 413, a 429 of overload, and a 500', async () => {
+      const statusOf = async (target: string) => {
+        const { status, headers } = await given.api.send(target, { headers: sentFrom(APP) });
+        expect(headers['access-control-allow-origin']).to.equal(APP);
+        return status;
+      };
+      expect(await statusOf('/healthz')).to.equal(200);
       isOverloaded = true;
-      const overloaded = await given.api.send('/v1/tickets', { headers: sentFrom(APP) });
+      expect(await statusOf('/v1/tickets')).to.equal(429);
       isOverloaded = false;
       isFailing = true;
-      const failed = await given.api.send('/v1/tickets', { headers: sentFrom(APP) });
-      for (const [response, status] of [
-        [healthy, 200],
-        [overloaded, 429],
-        [failed, 500],
-      ] as const) {
-        expect(response.status).to.equal(status);
-        expect(response.headers['access-control-allow-origin']).to.equal(APP);
-      }
-    });
-
-    it('permits it to read a 413', async () => {
+      expect(await statusOf('/v1/tickets')).to.equal(500);
       const response = await given.api.raw(
         `POST /v1/tickets HTTP/1.1\r\nHost: x\r\nOrigin: ${APP}\r\nContent-Length: 70000\r\n\r\n`,
       );
@@ -110,13 +104,6 @@ describe('CORS', () => {
         });
       });
     }
-
-    it('exposes every header that the OpenAPI document describes', () => {
-      expect(EXPOSED.split(',')).to.include.members([
-        ...['ETag', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'X-Request-Id'],
-        ...['Service-API-Version', 'Service-Data-As-Of', 'Service-Record-Count'],
-      ]);
-    });
   });
 
   describe('with CORS_ORIGINS=*', () => {
