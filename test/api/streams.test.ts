@@ -2,10 +2,8 @@ import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { JSON_TYPE, NDJSON_TYPE } from '../../src/contract/headers.ts';
-import { STREAMS } from '../../src/counts/open-counts.ts';
-import { sumMetrics } from '../../src/counts/request-metrics.ts';
 import { HARD_ID, TICKET_COUNT } from '../support/api-fixture.ts';
-import { type ApiResponse, givenApi, type RequestOptions, serverDependencies } from '../support/test-api.ts';
+import { type ApiResponse, givenApi, type RequestOptions } from '../support/test-api.ts';
 
 const PREVIEW = { 'Service-API-Version': 'preview' };
 const HEADERS = { ...PREVIEW, Accept: NDJSON_TYPE };
@@ -21,8 +19,7 @@ const LISTS: Readonly<Record<string, number>> = {
 };
 
 describe('A list in application/x-ndjson', () => {
-  const { metrics, counts } = serverDependencies();
-  const given = givenApi(() => ({ metrics, counts }));
+  const given = givenApi();
   const stream = (target: string, { headers, ...options }: RequestOptions = {}): Promise<ApiResponse> =>
     given.api.send(target, { headers: { ...HEADERS, ...headers }, ...options });
   const page = (target: string) =>
@@ -122,20 +119,5 @@ describe('A list in application/x-ndjson', () => {
       `GET /v1/orders HTTP/1.0\r\nAccept: ${NDJSON_TYPE}\r\nAuthorization: ${given.api.authorization('north')}\r\n\r\n`,
     );
     expect(received).to.match(/^HTTP\/1\.1 400 [^]*requires HTTP\/1\.1/);
-  });
-
-  it('has its records and bytes in its log line, and is left out of the durations', async () => {
-    const observed = () =>
-      sumMetrics([metrics]).durations.reduce(
-        (sum, { totals }) => sum + totals.counts.reduce((all, count) => all + count),
-        0,
-      );
-    const before = observed();
-    const { text } = await stream('/v1/tickets', { headers: { 'Accept-Encoding': 'identity' } });
-    await given.api.send('/v1/tickets/tkt_05');
-    const line = given.api.logged.findLast(({ operation }) => operation === 'listTickets');
-    expect(line).to.include({ status: 200, rows: TICKET_COUNT, bytes: Buffer.byteLength(text) });
-    expect(observed()).to.equal(before + 1);
-    expect(counts.inAll(STREAMS)).to.equal(0);
   });
 });

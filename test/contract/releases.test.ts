@@ -12,13 +12,6 @@ describe('RELEASES', () => {
     expect(named).to.deep.equal([...new Set(named)]);
     expect(OPERATIONS.map(({ id }) => id)).to.include.members(named);
   });
-
-  it('hold every operation but the catalog and the changes', () => {
-    const preview = OPERATIONS.filter(
-      ({ id }) => !RELEASES.some(({ operations }) => operations.includes(id)),
-    );
-    expect(preview.map(({ id }) => id)).to.deep.equal(['listOffers', 'getOffer', 'readChanges']);
-  });
 });
 
 describe('selectVersion', () => {
