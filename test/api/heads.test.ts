@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { PUBLIC_PATHS } from '../../src/contract/openapi/public-paths.ts';
-import { RawClient } from '../support/raw-client.ts';
 import { givenApi } from '../support/test-api.ts';
 
 /** What nginx and other proxies accept by default. */
@@ -19,12 +18,9 @@ describe('The head of a response', () => {
   }));
 
   async function headOf(target: string, headers: Readonly<Record<string, string>>): Promise<string> {
-    const client = new RawClient(given.api.port);
     const sent = { Authorization: given.api.authorization('north'), ...LONGEST, ...headers };
     const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}`);
-    client.socket.write([`GET ${target} HTTP/1.1`, ...lines, 'Connection: close', '', ''].join('\r\n'));
-    await client.ended;
-    const [head] = client.received.split('\r\n\r\n');
+    const [head] = (await given.api.rawLines(`GET ${target} HTTP/1.1`, ...lines)).split('\r\n\r\n');
     expect(head).to.match(/^HTTP\/1\.1 [234]/);
     return `${head}\r\n\r\n`;
   }

@@ -1,8 +1,7 @@
-import { connect } from 'node:net';
-import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { JSON_TYPE, NDJSON_TYPE } from '../../src/contract/headers.ts';
 import { HARD_ID, TICKET_COUNT } from '../support/api-fixture.ts';
+import { RawClient } from '../support/raw-client.ts';
 import { type ApiResponse, givenApi, type RequestOptions } from '../support/test-api.ts';
 
 const PREVIEW = { 'Service-API-Version': 'preview' };
@@ -106,9 +105,10 @@ describe('A list in application/x-ndjson', () => {
   it('is complete when its last chunk has arrived, and leaves the connection open', async () => {
     const get = (accept: string, more = '') =>
       `GET /v1/orders HTTP/1.1\r\nHost: x\r\nAccept: ${accept}\r\nAuthorization: ${given.api.authorization('north')}\r\n${more}\r\n`;
-    const socket = connect(given.api.port, '127.0.0.1');
-    socket.write(get(NDJSON_TYPE) + get('*/*', 'Connection: close\r\n'));
-    const received = await readText(socket);
+    const client = new RawClient(given.api.port);
+    client.socket.write(get(NDJSON_TYPE) + get('*/*', 'Connection: close\r\n'));
+    await client.ended;
+    const { received } = client;
     expect(received).to.match(/\r\nTransfer-Encoding: chunked\r\n/);
     expect(received.split('HTTP/1.1 200 OK')[1]).to.match(/\r\n0\r\n\r\n$/);
     expect(received.split('HTTP/1.1 200 OK')[2]).to.include('{"items":[');

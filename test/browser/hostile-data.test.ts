@@ -1,6 +1,5 @@
-import { mkdirSync } from 'node:fs';
 import { expect } from 'chai';
-import { build, type ImportRecord, writeImport } from '../support/import-folder.ts';
+import { buildFile, type ImportRecord } from '../support/import-folder.ts';
 import { FULL_RECORDS, inOrganization, recordsIn, times } from '../support/records.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
@@ -38,7 +37,7 @@ describe('The explorer with data as the import permits it', () => {
   let start = '';
 
   before(async () => {
-    writeImport(inFolder('import'), {
+    const files = {
       organizations: [{ organizationId: ORGANIZATION, name: HOSTILE }],
       events: [
         ...FULL_RECORDS.events.map(hostileRecord),
@@ -108,12 +107,10 @@ describe('The explorer with data as the import permits it', () => {
           })),
         }),
       ],
-    });
-    mkdirSync(inFolder('snapshots'));
-    await build(inFolder('import'), inFolder('snapshots/hostile.sqlite'));
+    };
+    await buildFile(files, inFolder('snapshots/hostile.sqlite'));
     const credential = newCredential(inFolder, ORGANIZATION);
-    replica = await ReplicaUnderTest.start(inFolder, { EXPLORER: 'on' });
-    await replica.waitForLog({ msg: 'snapshot live' });
+    replica = await ReplicaUnderTest.startReady(inFolder, { EXPLORER: 'on' });
     start = `http://127.0.0.1:${replica.port}/explorer#key=${credential}`;
   });
 

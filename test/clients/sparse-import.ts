@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { exampleOf, type Field, type Fields, type Resource } from '../../src/contract/field.ts';
 import { EVENT, EVENT_SESSION, OFFER, ORDER, TICKET } from '../../src/contract/resources.ts';
 import { buildFile, type Import, type ImportRecord } from '../support/import-folder.ts';
@@ -67,7 +66,6 @@ function* sparseObjects(fields: Fields): Generator<ImportRecord> {
 
 /** Builds a snapshot of the import in the snapshot folder. Returns a credential of its organization. */
 export async function placeSparse(inFolder: InFolder): Promise<string> {
-  mkdirSync(inFolder('snapshots'), { recursive: true });
   await buildFile(sparseImport(), inFolder('snapshots/sparse.sqlite'));
   return newCredential(inFolder, ORGANIZATION);
 }

@@ -20,8 +20,7 @@ export function givenSite(environment: Readonly<Record<string, string>> = {}): {
     await makeDemoSnapshot(snapshot);
     const [{ organizationId }] = inspectSnapshot(snapshot).organizations;
     const credential = newCredential(inFolder, organizationId);
-    const replica = await ReplicaUnderTest.start(inFolder, environment);
-    await replica.waitForLog({ msg: 'snapshot live' });
+    const replica = await ReplicaUnderTest.startReady(inFolder, environment);
     site = { replica, inFolder, credential };
   });
   after(() => site?.replica.end());
