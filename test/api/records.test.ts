@@ -15,22 +15,15 @@ describe('Records', () => {
 describe('Catalog offers', () => {
   const given = givenApi();
 
-  for (const [query, offer, pricings, sessions, control] of [
-    ['eventId=evt_a', 0, ['prc_yes', 'prc_no'], ['ses_a1', 'ses_a2'], 'private, no-cache'],
-    ['resaleEnabled=true', 0, ['prc_yes'], ['ses_a1', 'ses_a2'], 'no-store'],
-    ['sessionId=ses_a2', 0, ['prc_yes', 'prc_no'], ['ses_a2'], 'no-store'],
-    ['sessionId=ses_a2', 1, ['prc_u'], [], 'no-store'],
-    ['sessionId=ses_a1&resaleEnabled=true', 0, ['prc_yes'], ['ses_a1'], 'no-store'],
-  ] as const) {
-    it(`have the parts that match, and a partial view must not be stored: offer ${offer}, ${query}`, async () => {
-      const { headers, body } = await given.api.send(`/v1/catalog/offers?${query}`, PREVIEW);
-      const { pricing, inventory } = body.items[offer] as Readonly<Record<string, Record<string, string>[]>>;
-      expect(pricing.map(({ pricingId }) => pricingId)).to.deep.equal(pricings);
-      expect(inventory.map(({ sessionId }) => sessionId)).to.deep.equal(sessions);
-      expect(headers['cache-control']).to.equal(control);
-      expect(headers).to.have.property('etag');
+  for (const [query, control] of [
+    ['eventId=evt_a', 'private, no-cache'],
+    ['resaleEnabled=true', 'no-store'],
+    ['sessionId=ses_a2', 'no-store'],
+  ])
+    it(`have a tag, and must not be stored as a partial view: ${query}`, async () => {
+      const { headers } = await given.api.send(`/v1/catalog/offers?${query}`, PREVIEW);
+      expect(headers).to.include({ 'cache-control': control }).and.to.have.property('etag');
     });
-  }
 
   it('are complete alone, with any query', async () => {
     const target = '/v1/catalog/offers/off_t?resaleEnabled=true&sessionId=ses_a1';

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import type { Predicate } from '../../src/query/plan.ts';
-import { resolve } from '../../src/query/resolve.ts';
 import { rowsAt, select, selectInSpan, totalOf } from '../../src/query/select.ts';
 import { SelectionCache } from '../../src/query/selection-cache.ts';
 import { buildInstantIndex } from '../../src/store/index/instant-index.ts';
@@ -105,11 +104,6 @@ describe('A selection', () => {
       expect(cache.bytes > 0).to.equal(isCached);
     });
   }
-
-  it('reads the index of a pair in place of the two single ones', () => {
-    const { keySets } = resolve(image, [fulfilled, anyOf('email', 'm0'), events]);
-    expect(keySets.map(({ index }) => index)).to.deep.equal([compositeName('eventId', 'status'), 'email']);
-  });
 });
 
 describe('A selection in a span', () => {
