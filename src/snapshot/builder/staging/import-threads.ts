@@ -112,9 +112,6 @@ class ImportThread extends Worker {
   }
 }
 
-/** A small cache suffices, since rows are only appended. */
-const CACHE_KILOBYTES = (4 * MEGABYTE) / 1024;
-
 export type ImportTask =
   | { readonly collection: CollectionName; readonly block: LineBlock }
   /** The last task completes the staging file. */
@@ -145,7 +142,6 @@ export class BlockReader {
     const { organizations, badOrganizations, stagingFile } = data;
     this.#data = data;
     this.#database = newDatabase(stagingFile);
-    this.#database.pragma(`cache_size = -${CACHE_KILOBYTES}`);
     this.#database.exec('BEGIN');
     this.#tables = new StagingTables(this.#database);
     this.#mentions = new Mentions(this.#database);

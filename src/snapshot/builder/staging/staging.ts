@@ -1,5 +1,4 @@
 import type Database from 'better-sqlite3';
-import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { type CollectionLayout, COLLECTIONS, EVENTS, SESSIONS } from '../../format/layout.ts';
 import { warningsOf } from './warnings.ts';
 import type { Warning } from '../import/rules.ts';
@@ -7,8 +6,6 @@ import { Rejections } from './rejections.ts';
 import { StagedIds } from './staged-ids.ts';
 import { eventOf, newDatabase, selectAll, type StagedRecord, StagingTables } from './staging-file.ts';
 
-/** Cache of each staging file, and of each sort before it spills to temporary files. */
-const CACHE_KILOBYTES = (16 * MEGABYTE) / 1024;
 const SORT_THREADS = 2;
 
 /** Collections whose records are checked and derived together, those of a base included. */
@@ -43,9 +40,6 @@ export class Staging implements Disposable {
     for (const [i, file] of files.entries()) {
       const name = `staging_${i}`;
       this.database.prepare(`ATTACH ? AS ${name}`).run(file);
-      this.database.pragma(`${name}.journal_mode = OFF`);
-      this.database.pragma(`${name}.synchronous = OFF`);
-      this.database.pragma(`${name}.cache_size = -${CACHE_KILOBYTES}`);
       this.files.push(name);
     }
     for (const table of COLLECTIONS.flatMap(({ name }) => [name, `bad_${name}`]))
