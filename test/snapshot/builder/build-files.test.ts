@@ -34,12 +34,6 @@ describe('The files of an import folder', () => {
       (bytes) => Buffer.concat(parts(bytes).map((part) => gzipSync(part))),
     ],
     [
-      'compressed, with zeros behind gzip members',
-      'ndjson.gz',
-      (bytes) =>
-        Buffer.concat(parts(bytes).flatMap((part) => [gzipSync(part), Buffer.alloc(300_000), gzipSync('')])),
-    ],
-    [
       'written on Windows: byte order mark, CRLF, blank lines, no newline at the end',
       'ndjson',
       (bytes) => `\ufeff${bytes.toString().trimEnd().replaceAll('\n', '\r\n\r\n \t\r\n')}`,
@@ -191,8 +185,8 @@ describe('The files of an import folder', () => {
       ],
       [
         'tickets.ndjson.gz',
-        Buffer.concat([bytes, Buffer.alloc(9), bytes.subarray(1)]),
-        /: incorrect header check$/,
+        Buffer.concat([bytes, Buffer.alloc(300_000), bytes]),
+        /: its gzip data ends at byte \d+ of \d+: compress it again$/,
       ],
     ] as const) {
       const { message: found } = await errorOf(

@@ -126,8 +126,8 @@ export async function* readBlocks(
 
 type OnBytes = (bytes: number) => void;
 
-async function* chunksOf(path: string, onBytes?: OnBytes, start = 0): AsyncGenerator<Buffer> {
-  const chunks: AsyncIterable<Buffer> = createReadStream(path, { start, highWaterMark: BLOCK_BYTES });
+async function* chunksOf(path: string, onBytes?: OnBytes): AsyncGenerator<Buffer> {
+  const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: BLOCK_BYTES });
   for await (const chunk of chunks) {
     onBytes?.(chunk.length);
     yield chunk;
@@ -143,24 +143,15 @@ async function* plain(path: string, onBytes?: OnBytes): AsyncGenerator<Buffer> {
   }
 }
 
-/** Decompresses all members of a gzip file. Node ends at zeros behind one, as if no other followed. */
+/** Decompresses all members of a gzip file. */
 async function* gunzipped(path: string, onBytes?: OnBytes): AsyncGenerator<Buffer> {
-  for (let start: number | undefined = 0; start !== undefined;) {
-    const gunzip = createGunzip({ chunkSize: BLOCK_BYTES });
-    // The reader of the content gets the error of either stream.
-    yield* pipeline(chunksOf(path, onBytes, start), gunzip, () => undefined);
-    start = await findNonZero(path, start + gunzip.bytesWritten);
-  }
-}
-
-/** Returns the position of the first byte from a position on that is not zero. */
-async function findNonZero(path: string, from: number): Promise<number | undefined> {
-  for await (const chunk of chunksOf(path, undefined, from)) {
-    const at = chunk.findIndex((byte) => byte !== 0);
-    if (at >= 0) return from + at;
-    from += chunk.length;
-  }
-  return undefined;
+  const gunzip = createGunzip({ chunkSize: BLOCK_BYTES });
+  // The reader of the content gets the error of either stream.
+  yield* pipeline(chunksOf(path, onBytes), gunzip, () => undefined);
+  // Node ends at zeros behind a member, as if no other followed.
+  const { size } = statSync(path);
+  if (gunzip.bytesWritten < size)
+    throw new Error(`its gzip data ends at byte ${gunzip.bytesWritten} of ${size}: compress it again`);
 }
 
 /** A line with its number in the file: an object, or one with a problem. Undecodable lines have no text. */
