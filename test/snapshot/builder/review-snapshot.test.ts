@@ -270,7 +270,7 @@ describe('The review of records', () => {
     expect(reviewSnapshot(file).map(describeWarning)).to.deep.equal(WARNINGS);
   });
 
-  it('finds a key that every line of a large file has twice, in every line of the first block', async () => {
+  it('finds a key that every line of a large file has twice, in the first 1,000 lines', async () => {
     const twice = times(3000, (i) =>
       String(toLine(event(`evt_${i}`))).replace('"currency"', '"currency":"EUR","currency"'),
     );
@@ -282,7 +282,7 @@ describe('The review of records', () => {
     });
     expect(report.warnings).to.have.length(1);
     expect(describeWarning(report.warnings[0])).to.match(
-      /the key "currency" occurs twice in an object: \d{4} records, first: line 1$/,
+      /the key "currency" occurs twice in an object: 1000 records, first: line 1$/,
     );
   });
 });
