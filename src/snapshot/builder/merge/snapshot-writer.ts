@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CollectionName } from '../../../contract/operations.ts';
 import type Database from 'better-sqlite3';
-import { COMMA } from '../../../store/records.ts';
 import { byCollection, type CollectionLayout, COLLECTIONS } from '../../format/layout.ts';
 import type { SnapshotOrigin } from '../../../store/organization-image.ts';
 import {
@@ -40,8 +39,6 @@ export class SnapshotWriter implements Disposable {
   readonly #insertDeletion: Database.Statement<[string, string, string, string]>;
   readonly #database: Database.Database;
   readonly #organizations: readonly WrittenOrganization[];
-  /** Space for the records of the current run. Strings would live long enough to reach V8's old generation. */
-  readonly #records = Buffer.allocUnsafeSlow(MAX_RUN_BYTES);
 
   /**
    * @param organizations names by id, in the order of the ids
@@ -84,7 +81,7 @@ export class SnapshotWriter implements Disposable {
       for (const next of isRun && run?.precedes(part) === true ? part.records() : [part]) {
         if (run?.add(next) === true) continue;
         if (run !== undefined) yield this.#writeRun(insert, layout, run);
-        run = new GrowingRun(layout, next, this.#records, this.#producedAt);
+        run = new GrowingRun(layout, next, this.#producedAt);
       }
     }
     if (run !== undefined) yield this.#writeRun(insert, layout, run);
@@ -142,6 +139,7 @@ export class SnapshotWriter implements Disposable {
   }
 }
 
+const COMMA = Buffer.from(',');
 const CHANGES = { holds: 'text' } as const;
 
 interface GrowingColumn {
@@ -158,27 +156,19 @@ class GrowingRun {
   /** The run of an earlier snapshot that has exactly the records so far. */
   copied: EarlierRun | undefined;
   readonly #list: CollectionName;
-  readonly #records: Buffer;
-  /** Size of the records, commas included. */
+  readonly #records: Buffer[] = [];
+  /** Size of the records, a comma after each included. */
   #recordBytes = 0;
-  readonly #lengths: number[] = [];
   /** Those of `changed_at`, and of the layout. */
   readonly #columns: readonly GrowingColumn[];
   readonly #producedAt: string;
 
   /**
    * @param first the first record, or a run with it
-   * @param records space of `MAX_RUN_BYTES`, which each run overwrites
    * @param producedAt time of the records that changed
    */
-  constructor(
-    layout: CollectionLayout,
-    first: MergedRecord | EarlierRun,
-    records: Buffer,
-    producedAt: string,
-  ) {
+  constructor(layout: CollectionLayout, first: MergedRecord | EarlierRun, producedAt: string) {
     this.#list = layout.name;
-    this.#records = records;
     this.#producedAt = producedAt;
     this.organization = first.organization;
     this.#columns = [CHANGES, ...layout.columns].map(({ holds }) => {
@@ -189,7 +179,7 @@ class GrowingRun {
   }
 
   get count(): number {
-    return this.copied?.count ?? this.#lengths.length;
+    return this.copied?.count ?? this.#records.length;
   }
 
   /** Returns whether a record, or the first one of a run, belongs to this run, unless its columns are too large. */
@@ -197,8 +187,8 @@ class GrowingRun {
     const isRun = next instanceof EarlierRun;
     const beginsRun = isRun ? next.beginsRun(0) : next.beginsRun;
     if (beginsRun || next.organization !== this.organization || this.count === MAX_RUN_RECORDS) return false;
-    const bytes = this.copied?.run.entry.recordBytes ?? this.#recordBytes;
-    return bytes + 1 + Buffer.byteLength(isRun ? next.bytesAt(0) : next.json) <= MAX_RUN_BYTES;
+    const bytes = this.copied === undefined ? this.#recordBytes : this.copied.run.entry.recordBytes + 1;
+    return bytes + Buffer.byteLength(isRun ? next.bytesAt(0) : next.json) <= MAX_RUN_BYTES;
   }
 
   /** Adds a record. Returns false when it belongs to the next run, as each whole run does. */
@@ -224,13 +214,9 @@ class GrowingRun {
       column.elements.push(position ?? element);
       column.bytes = columnBytes[i];
     }
-    if (count > 0) this.#records[this.#recordBytes++] = COMMA;
-    const size =
-      typeof json === 'string'
-        ? this.#records.write(json, this.#recordBytes)
-        : json.copy(this.#records, this.#recordBytes);
-    this.#recordBytes += size;
-    this.#lengths.push(size);
+    const record = Buffer.from(json);
+    this.#records.push(record);
+    this.#recordBytes += record.length + 1;
     return true;
   }
 
@@ -240,10 +226,14 @@ class GrowingRun {
    */
   stored() {
     if (this.copied !== undefined) return this.copied.run;
-    const lists = [this.#lengths, ...this.#columns.map(({ elements }) => elements)];
+    const lists = [
+      this.#records.map(({ length }) => length),
+      ...this.#columns.map(({ elements }) => elements),
+    ];
     const [lengths, changedAt, ...columns] = lists.map((elements) => Buffer.from(`[${elements.join(',')}]`));
-    const content = [lengths, ...columns, this.#records.subarray(0, this.#recordBytes)];
-    const counts = { recordCount: this.count, recordBytes: this.#recordBytes };
+    const records = Buffer.concat(this.#records.flatMap((record) => [record, COMMA])).subarray(0, -1);
+    const content = [lengths, ...columns, records];
+    const counts = { recordCount: this.count, recordBytes: records.length };
     const digest = runDigest(this.#list, this.count, content);
     return { entry: { ...counts, digest, changesDigest: changesDigest(changedAt) }, changedAt, content };
   }
