@@ -20,7 +20,7 @@ export class SnapshotFolder {
   readonly #path: string;
   /** The last listing; undefined before the first. */
   #seen: ReadonlyMap<string, SeenFile> | undefined;
-  #listener: { readonly identity: string; readonly watcher: FSWatcher } | undefined;
+  #watcher: FSWatcher | undefined;
 
   constructor(path: string, settleMs = SETTLE_MS) {
     this.#path = path;
@@ -73,27 +73,19 @@ export class SnapshotFolder {
    * changes, polling alone finds them.
    * @param signal ends the listening
    */
-  async listen(onChange: () => void, signal: AbortSignal): Promise<void> {
-    const identity = await stat(this.#path, { bigint: true }).then(
-      // A new folder may reuse the inode number of its predecessor.
-      ({ dev, ino, birthtimeNs }) => `${dev}/${ino}/${birthtimeNs}`,
-      () => undefined,
-    );
-    if (identity === this.#listener?.identity) return;
-    this.#listener?.watcher.close();
-    this.#listener = undefined;
-    if (identity === undefined) return;
+  listen(onChange: () => void, signal: AbortSignal): void {
+    this.#watcher?.close();
     try {
       const watcher = watch(this.#path, { persistent: false, signal }, (_event, name) => {
         // Each write to a hidden copy in progress is reported.
         if (name?.startsWith('.') !== true) onChange();
       });
-      watcher.on('error', () => {
+      this.#watcher = watcher.on('error', () => {
         watcher.close();
       });
-      this.#listener = { identity, watcher };
     } catch {
-      // The system limit of watches is reached, or the file system does not support them.
+      // There is no folder, the limit of watches is reached, or the file system does not support them.
+      this.#watcher = undefined;
     }
   }
 }

@@ -111,7 +111,7 @@ export class SnapshotWatcher {
   async #loadChanges(signal: AbortSignal): Promise<void> {
     for (;;) {
       signal.throwIfAborted();
-      await this.#folder.listen(() => void this.poll(), signal);
+      this.#folder.listen(() => void this.poll(), signal);
       const files = await this.#folder.list();
       this.#first ??= files;
       for (const file of this.#listed) if (!files.has(file)) this.#forget(file);
