@@ -102,7 +102,7 @@ export class Api {
     // Of refusals, too, so that scripts can read them.
     const isOpenApi = hasPath(url, PUBLIC_PATHS.openApi) || hasPath(url, PUBLIC_PATHS.openApi30);
     const origins = isOpenApi ? '*' : config.corsOrigins;
-    if (origins !== undefined) context.corsHeaders = corsHeaders(request, origins);
+    if (origins !== undefined) context.headers.push(...corsHeaders(request, origins));
     const isAnsweredHere = origins !== undefined && isPreflight(request);
     // Before all others, since Node reads the body of a request that has its response to its end.
     const body = bodyProblem(request);
@@ -141,7 +141,7 @@ export class Api {
     const read =
       operation.kind === 'changes'
         ? changesReader(operation, pins, config.changesWaitSeconds * 1000)
-        : recordsReader(operation, pins, config);
+        : recordsReader(operation, pins, config.publicBaseUrl);
 
     return (request, response, next) => {
       const { context } = response.locals;
@@ -153,12 +153,12 @@ export class Api {
       context.connection.keyId = caller.keyId;
       noteKeyUse(caller.slot, context.now);
       const { headers, refusal } = this.#keyLimit.count(caller.slot);
-      context.limitHeaders = headers;
+      context.headers.push(...headers);
       if (refusal !== undefined) throw refusal; //                           429: over the limit of the key
       const ofCaller = storesOf(view, caller.organizationId); //             429: organization not loaded
       checkVersion(operation, request, context.version); //                  400: invalid · 404: not in this version
       const query = parseQuery(queryOf(request.url), parameters, request.get(PREFER_HEADER));
-      context.queryHeaders = query.headers;
+      context.headers.push(...query.headers);
       // 400: all violations of the query, content of the link gone, lines by HTTP/1.0 · 404: no such record, or parent event
       // 429: content of the link, or snapshot of the token, perhaps not loaded yet
       const found = read({ request, context, caller, stores: ofCaller, query });

@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
 import { REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../contract/headers.ts';
 import type { PathParameter } from '../contract/operations.ts';
 import type { ValidKey } from '../keys/key-ring.ts';
 import type { Connection } from './connections/connection.ts';
 import { type ApiVersion, versionHeader, type VersionResolver } from './checks/version.ts';
 import type { PinOutcome, RequestMetrics } from '../counts/request-metrics.ts';
-import type { HeaderList, Problem } from './response/problem.ts';
+import type { Problem } from './response/problem.ts';
 
 /** The state of a request, in `response.locals.context`. */
 export class RequestContext {
@@ -22,14 +21,10 @@ export class RequestContext {
   readonly version: ApiVersion | undefined;
   /** Id of the operation; set by its route. */
   operation: string | undefined;
-  /** Headers that permit scripts of other origins to read the response; undefined if they never may. */
-  corsHeaders: HeaderList | undefined;
+  /** Headers of the response, whether it is an answer or a refusal. Checks add to them. */
+  readonly headers: string[];
   caller: ValidKey | undefined;
-  /** Headers of the rate limit of the key. */
-  limitHeaders: HeaderList = [];
-  /** Headers that say how the query was handled; set when it is parsed. */
-  queryHeaders: HeaderList = [];
-  refusal: Problem['refusal'] | undefined;
+  problem: Problem | undefined;
   /** Set when the content digest of a link did not select the live data. */
   pin: PinOutcome | undefined;
   /** Whether the request has a log line of its own. */
@@ -43,6 +38,7 @@ export class RequestContext {
     this.requestId = requestId;
     this.now = now;
     this.version = version;
+    this.headers = [REQUEST_ID_HEADER, requestId, ...(version?.headers ?? [])];
   }
 }
 
@@ -103,14 +99,9 @@ export function pathParameter({ params }: Request, { name }: PathParameter): str
  * Returns the base URL of links. It is the configured one, or the scheme and authority of the request. The address of
  * the socket replaces an absent or malformed host.
  */
-export function originOf(
-  request: Request,
-  { publicBaseUrl, trustProxy }: Pick<Config, 'publicBaseUrl' | 'trustProxy'>,
-): string {
+export function originOf(request: Request, publicBaseUrl: string | undefined): string {
   if (publicBaseUrl !== undefined) return publicBaseUrl;
-  // Without trusted proxies, Express would return the same values, but look up its settings for each.
-  const { protocol, host } =
-    trustProxy === false ? { protocol: 'http', host: request.headers.host } : request;
+  const { protocol, host } = request;
   const scheme = protocol.toLowerCase() === 'https' ? 'https' : 'http';
   return `${scheme}://${isHost(host) ? host : localAddress(request)}`;
 }
@@ -137,12 +128,12 @@ function localAddress({ socket }: Request): string {
  * The log line omits the target: paths and queries hold ids and e-mail addresses.
  */
 export function reportRequest(response: Response, log: Logger, metrics: RequestMetrics): void {
-  const { requestId, caller, operation, version, refusal, pin, isLogged, startedAt, bytes, rows } =
+  const { requestId, caller, operation, version, problem, pin, isLogged, isStream, startedAt, bytes, rows } =
     response.locals.context;
   const { statusCode: status } = response;
   const elapsedMs = performance.now() - startedAt;
-  const seconds = response.locals.context.isStream ? undefined : elapsedMs / 1000;
-  const { reason, loc } = refusal ?? {};
+  const seconds = isStream ? undefined : elapsedMs / 1000;
+  const { reason, loc } = problem ?? {};
   metrics.countRequest({ operation, status, version: version?.name, reason, pin, seconds });
   if (!isLogged) return;
   const durationMs = Math.round(elapsedMs * 1000) / 1000;

@@ -12,12 +12,6 @@ export interface Violation {
   readonly ctx: string;
 }
 
-/** What the log has of a refusal: its cause, and the locations of its violations without their input. */
-interface Refusal {
-  readonly reason: RequestRefusal | undefined;
-  readonly loc: readonly string[] | undefined;
-}
-
 interface ProblemOptions {
   readonly errors?: readonly Violation[];
   /** Locations for the log; by default, those of all errors. */
@@ -32,14 +26,17 @@ export class Problem extends Error {
   readonly status: number;
   readonly body: Buffer;
   readonly headers: HeaderList;
-  readonly refusal: Refusal;
+  /** The cause, and the locations of the violations without their input, for the log. */
+  readonly reason: RequestRefusal | undefined;
+  readonly loc: readonly string[] | undefined;
 
   constructor(status: number, detail: string, { errors, loc, headers = [], reason }: ProblemOptions = {}) {
     super(detail);
     this.status = status;
     this.body = Buffer.from(JSON.stringify({ detail, ...(errors && { errors }) }));
     this.headers = headers;
-    this.refusal = { reason, loc: loc ?? errors?.map((error) => error.loc) };
+    this.reason = reason;
+    this.loc = loc ?? errors?.map((error) => error.loc);
   }
 }
 

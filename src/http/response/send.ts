@@ -1,11 +1,5 @@
 import type { Response } from 'express';
-import {
-  DATA_AS_OF_HEADER,
-  JSON_TYPE,
-  REQUEST_ID_HEADER,
-  SNAPSHOT_ID_HEADER,
-  VARY,
-} from '../../contract/headers.ts';
+import { DATA_AS_OF_HEADER, JSON_TYPE, SNAPSHOT_ID_HEADER, VARY } from '../../contract/headers.ts';
 import type { SnapshotOrigin } from '../../store/organization-image.ts';
 import type { HeaderList, Problem } from './problem.ts';
 
@@ -97,11 +91,7 @@ export function writeHead(
   media = JSON_MEDIA,
 ): void {
   const { context } = response.locals;
-  const { version, corsHeaders, requestId, limitHeaders, queryHeaders } = context;
-  const all = [...media.securityHeaders, ...headers, ...queryHeaders, ...limitHeaders];
-  all.push(REQUEST_ID_HEADER, requestId);
-  if (corsHeaders !== undefined) all.push(...corsHeaders);
-  if (version !== undefined) all.push(...version.headers);
+  const all = [...media.securityHeaders, ...headers, ...context.headers];
   if (body !== undefined) {
     const length = lengthOf(body);
     all.push(...media.contentType, 'Content-Length', String(length));
@@ -116,17 +106,17 @@ export function lengthOf(body: Body): number {
   return length;
 }
 
-export function sendProblem(response: Response, { status, headers, body, refusal }: Problem): void {
-  response.locals.context.refusal = refusal;
-  send(response, status, [...NO_STORE, ...headers], [body]);
+export function sendProblem(response: Response, problem: Problem): void {
+  response.locals.context.problem = problem;
+  send(response, problem.status, [...NO_STORE, ...problem.headers], [problem.body]);
 }
 
 /** Writes a problem as `sendProblem` does, but leaves it to the caller to end the response. */
-export function writeProblem(response: Response, { status, headers, body, refusal }: Problem): void {
-  response.locals.context.refusal = refusal;
-  writeHead(response, status, [...NO_STORE, ...headers], [body]);
+export function writeProblem(response: Response, problem: Problem): void {
+  response.locals.context.problem = problem;
+  writeHead(response, problem.status, [...NO_STORE, ...problem.headers], [problem.body]);
   if (response.req.method === 'HEAD') response.flushHeaders();
-  else response.write(body);
+  else response.write(problem.body);
 }
 
 /** Returns the headers of responses about data of a snapshot, except the entity tag. */

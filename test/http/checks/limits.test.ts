@@ -86,7 +86,7 @@ describe('The limit of open streams', () => {
     for (let i = 0; i < 2; i++) {
       expect(() => open(slot))
         .to.throw(Problem, 'already has 2 open streams')
-        .with.nested.property('refusal.reason', 'streams');
+        .with.nested.property('reason', 'streams');
     }
     expect(counts.inAll(STREAMS)).to.equal(3);
     first.emit('close');
