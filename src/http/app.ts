@@ -16,7 +16,7 @@ import type { KeyRing, ValidKey } from '../keys/key-ring.ts';
 import { addStreams } from '../store/organization-image.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
 import { authenticate, checkAvailability, storesOf } from './checks/authenticate.ts';
-import { addressLimit, countStream, KeyLimit } from './checks/limits.ts';
+import { addressLimit, countStream, keyLimit } from './checks/limits.ts';
 import { OVERLOADED } from './checks/overload.ts';
 import type { Pins } from './checks/pin.ts';
 import { parseQuery } from './checks/query.ts';
@@ -68,7 +68,7 @@ const ONE_HOST_NEEDED = new Problem(400, 'An HTTP/1.1 request must have one Host
 export class Api {
   readonly app: Express;
   readonly #dependencies: Dependencies;
-  readonly #keyLimit: KeyLimit;
+  readonly #countRequest: ReturnType<typeof keyLimit>;
   readonly #compression: Compression;
   readonly #streams = new Set<
     Pick<FoundLines, 'images'> & { connection: Connection; organizationId: string }
@@ -77,7 +77,7 @@ export class Api {
   constructor(dependencies: Dependencies) {
     const { config, operations, hits, addDocuments } = dependencies;
     this.#dependencies = dependencies;
-    this.#keyLimit = new KeyLimit(config.rateLimitPerMinute, hits);
+    this.#countRequest = keyLimit(config.rateLimitPerMinute, hits);
     this.#compression = new Compression(config.compression);
     this.app = express()
       .disable('x-powered-by')
@@ -152,9 +152,7 @@ export class Api {
       context.caller = caller;
       context.connection.keyId = caller.keyId;
       noteKeyUse(caller.slot, context.now);
-      const { headers, refusal } = this.#keyLimit.count(caller.slot);
-      context.headers.push(...headers);
-      if (refusal !== undefined) throw refusal; //                           429: over the limit of the key
+      this.#countRequest(caller.slot, context.headers); //                   429: over the limit of the key
       const ofCaller = storesOf(view, caller.organizationId); //             429: organization not loaded
       checkVersion(operation, request, context.version); //                  400: invalid · 404: not in this version
       const query = parseQuery(queryOf(request.url), parameters, request.get(PREFER_HEADER));

@@ -2,14 +2,15 @@ import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { newHitCounts } from '../../../src/counts/hit-counts.ts';
 import { newOpenCounts, OpenCounts, STREAMS } from '../../../src/counts/open-counts.ts';
-import { AddressCounts, countStream, KeyLimit } from '../../../src/http/checks/limits.ts';
+import { AddressCounts, countStream, keyLimit } from '../../../src/http/checks/limits.ts';
 import { Problem } from '../../../src/http/response/problem.ts';
+import { thrownBy } from '../../support/refusal.ts';
 
 const DAY_MS = 86_400_000;
 
 describe('The limit of a key', () => {
   const realNow = Date.now;
-  const limitOfTwo = (clock?: () => number) => new KeyLimit(2, newHitCounts(4), clock);
+  const limitOfTwo = (clock?: () => number) => keyLimit(2, newHitCounts(4), clock);
 
   afterEach(() => {
     Date.now = realNow;
@@ -17,25 +18,30 @@ describe('The limit of a key', () => {
 
   it('rounds the seconds until the end of the window up', () => {
     let now = 0;
-    const limit = limitOfTwo(() => now);
+    const count = limitOfTwo(() => now);
+    const headers: string[] = [];
     const countAt = (time: number) => {
       now = time;
-      const { refusal, headers } = limit.count(0);
-      return [refusal?.headers.at(-1), headers.at(-1)];
+      count(0, headers);
+      return headers.at(-1);
     };
-    expect(countAt(0)).to.deep.equal([undefined, '"2-in-1min"; r=1; t=60']);
-    expect(countAt(58_999.5)).to.deep.equal([undefined, '"2-in-1min"; r=0; t=2']);
-    expect(countAt(59_999.9)).to.deep.equal(['1', '"2-in-1min"; r=0; t=1']);
-    expect(countAt(60_000)).to.deep.equal([undefined, '"2-in-1min"; r=1; t=60']);
+    expect(countAt(0)).to.equal('"2-in-1min"; r=1; t=60');
+    expect(countAt(58_999.5)).to.equal('"2-in-1min"; r=0; t=2');
+    expect(thrownBy(() => countAt(59_999.9), Problem).headers).to.deep.equal(['Retry-After', '1']);
+    expect(headers.at(-1)).to.equal('"2-in-1min"; r=0; t=1');
+    expect(countAt(60_000)).to.equal('"2-in-1min"; r=1; t=60');
   });
 
   it('does not depend on the wall clock', () => {
-    const limit = limitOfTwo();
-    limit.count(0);
-    limit.count(0);
+    const count = limitOfTwo();
+    count(0, []);
+    count(0, []);
     for (const moved of [-DAY_MS, DAY_MS]) {
       Date.now = () => realNow() + moved;
-      expect(Number(limit.count(0).refusal?.headers.at(-1))).to.be.within(50, 60);
+      const { headers } = thrownBy(() => {
+        count(0, []);
+      }, Problem);
+      expect(Number(headers.at(-1))).to.be.within(50, 60);
     }
   });
 });
