@@ -10,12 +10,8 @@ export interface ValidKey {
   readonly slot: number;
 }
 
-type KeyCheck =
-  ({ readonly outcome: 'valid' } & ValidKey) | { readonly outcome: 'unknown' | 'expired' | 'revoked' };
-
-const UNKNOWN: KeyCheck = Object.freeze({ outcome: 'unknown' });
-const EXPIRED: KeyCheck = Object.freeze({ outcome: 'expired' });
-const REVOKED: KeyCheck = Object.freeze({ outcome: 'revoked' });
+type Valid = { readonly outcome: 'valid' } & ValidKey;
+type KeyCheck = Valid | { readonly outcome: 'unknown' | 'expired' | 'revoked' };
 
 export interface KeyRow {
   readonly keyId: string;
@@ -42,11 +38,11 @@ export function endOf(expiresAt: string | null): number {
   return expiresAt === null ? Infinity : Number((parseTimestamp(expiresAt) ?? 0n) / 1000n);
 }
 
+/** A key is `valid` before `end`, in milliseconds since the epoch, and then `ended`. */
 interface Entry {
-  readonly organizationId: string;
-  readonly check: KeyCheck;
-  /** Milliseconds since the epoch. */
+  readonly valid: Valid;
   readonly end: number;
+  readonly ended: 'expired' | 'revoked';
 }
 
 /** Returns the number of valid keys at a time, in milliseconds since the epoch. */
@@ -56,23 +52,22 @@ export function countValid(keys: readonly KeyRow[], now: number): number {
 
 /** The keys of one state of the keys file, by which a worker checks requests. A ring is immutable. */
 export class KeyRing {
-  /** By digest. The outcome is `check` before `end`, and from then on that the key has expired. */
-  readonly #entries: ReadonlyMap<string, Entry>;
+  /** By digest. */
+  readonly #entries = new Map<string, Entry>();
 
   /**
    * @param rows of `readKeys`
    * @param slots for each row the slot of its key; by default, a ring has slots of its own
    */
   constructor(rows: readonly KeyRow[], slots: readonly number[] = []) {
-    this.#entries = new Map(
-      rows.map(({ keyId, organizationId, digest, expiresAt, revokedAt }, i) => {
-        const slot = slots.at(i) ?? i % MAX_SLOTS;
-        const valid: KeyCheck = Object.freeze({ outcome: 'valid', keyId, organizationId, slot });
-        const [check, end] = revokedAt === null ? [valid, endOf(expiresAt)] : [REVOKED, Infinity];
-        return [Buffer.from(digest).toString('hex'), { organizationId, check, end }];
-      }),
-    );
-    Object.freeze(this);
+    for (const [i, { keyId, organizationId, digest, expiresAt, revokedAt }] of rows.entries()) {
+      const slot = slots.at(i) ?? i % MAX_SLOTS;
+      this.#entries.set(Buffer.from(digest).toString('hex'), {
+        valid: { outcome: 'valid', keyId, organizationId, slot },
+        end: revokedAt === null ? endOf(expiresAt) : -Infinity,
+        ended: revokedAt === null ? 'expired' : 'revoked',
+      });
+    }
   }
 
   /**
@@ -82,8 +77,8 @@ export class KeyRing {
    */
   check(organizationId: string, secret: string, now: number): KeyCheck {
     const found = this.#entries.get(digestOf(secret));
-    if (found?.organizationId !== organizationId) return UNKNOWN;
-    return now < found.end ? found.check : EXPIRED;
+    if (found?.valid.organizationId !== organizationId) return { outcome: 'unknown' };
+    return now < found.end ? found.valid : { outcome: found.ended };
   }
 }
 
