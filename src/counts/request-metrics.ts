@@ -1,14 +1,16 @@
 import { OPERATIONS } from '../contract/operations.ts';
 import { PREVIEW, STABLE, type Version } from '../contract/releases.ts';
 
-/** The labels of request counts. Their values do not depend on the content of requests. */
-const OTHER = 'other';
-const OPERATION_LABELS: readonly string[] = [...OPERATIONS.map(({ id }) => id), OTHER];
-const STATUSES: readonly number[] = [200, 204, 302, 304, 400, 403, 404, 405, 408, 413, 429, 431, 500];
-const STATUS_LABELS: readonly string[] = [...STATUSES.map(String), OTHER];
-const UPCOMING = 'upcoming';
+/** The labels of request counts, which do not depend on the content of requests. The last one is that of other values. */
+const OPERATION_LABELS: readonly string[] = [...OPERATIONS.map(({ id }) => id), 'other'];
+const STATUSES = [200, 204, 302, 304, 400, 403, 404, 405, 408, 413, 429, 431, 500, 'other'] as const;
 const NONE = 'none';
-const VERSION_LABELS: readonly string[] = [STABLE, PREVIEW, UPCOMING, NONE];
+const VERSION_LABELS: readonly Version[] = [STABLE, PREVIEW, NONE, 'upcoming'];
+
+function indexIn(labels: readonly unknown[], label: unknown): number {
+  const index = labels.indexOf(label);
+  return index < 0 ? labels.length - 1 : index;
+}
 
 /** The causes of refusals that the status does not tell, in metrics and in the log. */
 export const REFUSAL_REASONS = {
@@ -45,48 +47,36 @@ export const DURATION_BOUNDS: readonly number[] = [
 ];
 const DELAY_BOUNDS: readonly number[] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
+export type MetricsMemory = ReturnType<typeof newMetricsMemory>;
+
 /**
- * The metrics of a worker, in consecutive slots. A double counts to 2^53, and a 64-bit machine reads it atomically.
- *
- *     requests    count by operation, status and version
- *     refusals    count of refusals by reason
- *     durations   histogram for each operation
- *     delay       histogram of the event-loop delay
- *     ends        count of connections that the server ended, by reason
- *     pins        count of requests whose content digest did not select the live data, by outcome
- *
- * A histogram with `n` bounds:
+ * Creates the memory of a worker's metrics. A double counts to 2^53, and a 64-bit machine reads it atomically. A histogram
+ * with `n` bounds:
  *
  *     0 … n − 1   count of values in the bucket up to bounds[i]
  *     n           count of values above all bounds
  *     n + 1       sum of all values
  */
-const REFUSALS = OPERATION_LABELS.length * STATUS_LABELS.length * VERSION_LABELS.length;
-const DURATIONS = REFUSALS + REASONS.length;
-const DURATION_SLOTS = DURATION_BOUNDS.length + 2;
-const DELAY = DURATIONS + OPERATION_LABELS.length * DURATION_SLOTS;
-const ENDS = DELAY + DELAY_BOUNDS.length + 2;
-const PINS = ENDS + END_REASONS.length;
-const SLOTS = PINS + PIN_OUTCOMES.length;
-
-const OPERATION_INDEX: ReadonlyMap<string, number> = new Map(OPERATIONS.map(({ id }, i) => [id, i]));
-const OTHER_OPERATION = OPERATION_LABELS.indexOf(OTHER);
-/** By status. HTTP has none above 999. */
-const STATUS_INDEX = new Uint8Array(1000).fill(STATUS_LABELS.indexOf(OTHER));
-for (const [i, status] of STATUSES.entries()) STATUS_INDEX[status] = i;
-
-function versionIndex(version: Version | undefined): number {
-  if (version === undefined) return VERSION_LABELS.indexOf(NONE);
-  const index = VERSION_LABELS.indexOf(version);
-  return index >= 0 ? index : VERSION_LABELS.indexOf(UPCOMING);
+function newMetricsMemory() {
+  const slots = (length: number) =>
+    new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT));
+  return {
+    /** By operation, status and version. */
+    requests: slots(OPERATION_LABELS.length * STATUSES.length * VERSION_LABELS.length),
+    refusals: slots(REASONS.length),
+    /** A histogram for each operation. */
+    durations: OPERATION_LABELS.map(() => slots(DURATION_BOUNDS.length + 2)),
+    /** A histogram of the event-loop delay. */
+    delay: slots(DELAY_BOUNDS.length + 2),
+    /** Connections that the server ended, by reason. */
+    ends: slots(END_REASONS.length),
+    /** Requests whose content digest did not select the live data, by outcome. */
+    pins: slots(PIN_OUTCOMES.length),
+  };
 }
 
 function requestSlot(operation: number, status: number, version: number): number {
-  return (operation * STATUS_LABELS.length + status) * VERSION_LABELS.length + version;
-}
-
-function durationSlots(slots: Float64Array, operation: number): Float64Array {
-  return slots.subarray(DURATIONS + operation * DURATION_SLOTS, DURATIONS + (operation + 1) * DURATION_SLOTS);
+  return (operation * STATUSES.length + status) * VERSION_LABELS.length + version;
 }
 
 function observe(histogram: Float64Array, bounds: readonly number[], value: number): void {
@@ -108,35 +98,29 @@ export interface AnsweredRequest {
   readonly seconds?: number | undefined;
 }
 
-/** The metrics of one worker. The worker writes them; other threads read them through the buffer. */
+/** The metrics of one worker. The worker writes them; other threads read them through the memory. */
 export class RequestMetrics {
-  readonly buffer: SharedArrayBuffer;
-  readonly #slots: Float64Array;
-  readonly #durations: readonly Float64Array[];
-  readonly #delay: Float64Array;
+  readonly memory: MetricsMemory;
 
-  constructor(buffer = new SharedArrayBuffer(SLOTS * Float64Array.BYTES_PER_ELEMENT)) {
-    const slots = new Float64Array(buffer);
-    this.buffer = buffer;
-    this.#slots = slots;
-    this.#durations = OPERATION_LABELS.map((_, operation) => durationSlots(slots, operation));
-    this.#delay = slots.subarray(DELAY, ENDS);
+  constructor(memory = newMetricsMemory()) {
+    this.memory = memory;
   }
 
-  countRequest({ operation = '', status, version, reason, pin, seconds }: AnsweredRequest): void {
-    const index = OPERATION_INDEX.get(operation) ?? OTHER_OPERATION;
-    this.#slots[requestSlot(index, STATUS_INDEX[status], versionIndex(version))]++;
-    if (reason !== undefined) this.#slots[REFUSALS + REASONS.indexOf(reason)]++;
-    if (pin !== undefined) this.#slots[PINS + PIN_OUTCOMES.indexOf(pin)]++;
-    if (seconds !== undefined) observe(this.#durations[index], DURATION_BOUNDS, seconds);
+  countRequest({ operation, status, version = NONE, reason, pin, seconds }: AnsweredRequest): void {
+    const { requests, refusals, pins, durations } = this.memory;
+    const index = indexIn(OPERATION_LABELS, operation);
+    requests[requestSlot(index, indexIn(STATUSES, status), indexIn(VERSION_LABELS, version))]++;
+    if (reason !== undefined) refusals[REASONS.indexOf(reason)]++;
+    if (pin !== undefined) pins[PIN_OUTCOMES.indexOf(pin)]++;
+    if (seconds !== undefined) observe(durations[index], DURATION_BOUNDS, seconds);
   }
 
   countEndedConnection(reason: EndReason): void {
-    this.#slots[ENDS + END_REASONS.indexOf(reason)]++;
+    this.memory.ends[END_REASONS.indexOf(reason)]++;
   }
 
   observeDelay(seconds: number): void {
-    observe(this.#delay, DELAY_BOUNDS, seconds);
+    observe(this.memory.delay, DELAY_BOUNDS, seconds);
   }
 }
 
@@ -148,32 +132,30 @@ function histogramTotals(histogram: Float64Array, bounds: readonly number[]) {
 }
 
 export function sumMetrics(requestMetrics: readonly RequestMetrics[]) {
-  const slots = new Float64Array(SLOTS);
-  for (const { buffer } of requestMetrics) {
-    const added = new Float64Array(buffer);
-    for (let i = 0; i < SLOTS; i++) slots[i] += added[i];
-  }
-  const requests = OPERATION_LABELS.flatMap((operation, o) =>
-    STATUS_LABELS.flatMap((status, s) =>
-      VERSION_LABELS.map((version, v) => ({
-        operation,
-        status,
-        version,
-        count: slots[requestSlot(o, s, v)],
-      })),
-    ),
-  );
+  const total = newMetricsMemory();
+  const sums = Object.values(total).flat();
+  for (const { memory } of requestMetrics)
+    for (const [of, added] of Object.values(memory).flat().entries())
+      for (const [i, value] of added.entries()) sums[of][i] += value;
+  const byLabel = <Label>(labels: readonly Label[], counts: Float64Array) =>
+    new Map(labels.map((label, i) => [label, counts[i]]));
   return {
-    requests,
-    refusals: new Map(REASONS.map((reason, i) => [reason, slots[REFUSALS + i]])),
+    requests: OPERATION_LABELS.flatMap((operation, o) =>
+      STATUSES.flatMap((status, s) =>
+        VERSION_LABELS.map((version, v) => {
+          const count = total.requests[requestSlot(o, s, v)];
+          return { operation, status: String(status), version, count };
+        }),
+      ),
+    ),
+    refusals: byLabel(REASONS, total.refusals),
     /** Seconds, for each operation. */
-    durations: OPERATION_LABELS.map((operation, i) => ({
-      operation,
-      totals: histogramTotals(durationSlots(slots, i), DURATION_BOUNDS),
-    })),
+    durations: OPERATION_LABELS.map((operation, i) => {
+      return { operation, totals: histogramTotals(total.durations[i], DURATION_BOUNDS) };
+    }),
     /** Seconds. */
-    delay: histogramTotals(slots.subarray(DELAY, ENDS), DELAY_BOUNDS),
-    ends: new Map(END_REASONS.map((reason, i) => [reason, slots[ENDS + i]])),
-    pins: new Map(PIN_OUTCOMES.map((outcome, i) => [outcome, slots[PINS + i]])),
+    delay: histogramTotals(total.delay, DELAY_BOUNDS),
+    ends: byLabel(END_REASONS, total.ends),
+    pins: byLabel(PIN_OUTCOMES, total.pins),
   };
 }

@@ -1,6 +1,7 @@
 import type { ListenOptions } from 'node:net';
 import type { HitCounts } from '../counts/hit-counts.ts';
 import type { CountsBySlot } from '../counts/open-counts.ts';
+import type { MetricsMemory } from '../counts/request-metrics.ts';
 import type { KeyRow, LastUses } from '../keys/key-ring.ts';
 import type { ListName, OrganizationStore, SectionImage } from '../store/organization-image.ts';
 import type { ServedDigests } from '../store/registry/served-digests.ts';
@@ -11,7 +12,7 @@ import type { Section } from '../store/registry/store-view.ts';
 /** Shared memory: `metrics`, `logRing` and `countsPart` of one worker, the rest of all. */
 export interface WorkerMemory {
   /** The worker that replaces another continues its counts. */
-  readonly metrics: SharedArrayBuffer;
+  readonly metrics: MetricsMemory;
   readonly logRing: SharedArrayBuffer;
   readonly countsPart: CountsBySlot;
   readonly counts: CountsBySlot;

@@ -180,7 +180,7 @@ export class Supervisor {
   }
 
   #start(slot: Omit<WorkerSlot, 'worker'>): WorkerHandle {
-    const own = { metrics: slot.metrics.buffer, logRing: slot.logRing.memory, countsPart: slot.counts.part };
+    const own = { metrics: slot.metrics.memory, logRing: slot.logRing.memory, countsPart: slot.counts.part };
     const workerData: WorkerInput = { config: this.#config, memory: { ...this.#memory, ...own } };
     const worker = new WorkerHandle(new Worker(PROGRAM, { workerData }));
     void worker.ended.then(() => {
