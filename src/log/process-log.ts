@@ -9,7 +9,7 @@ const STANDARD_ERROR = 2;
 const POLL_MS = 50;
 /** Time without progress after which standard error reports a stall. */
 const STALL_MS = 1000;
-/** Default for the maximum wait for the reader at the end of the process. */
+/** Default for the maximum wait at the end of the process. */
 const END_MS = 1000;
 
 /**
@@ -31,8 +31,6 @@ export class ProcessLog {
   #moved = Promise.resolve();
   #latestProgress = performance.now();
   #isFailing = false;
-  /** Ends the wait in `end`. */
-  #giveUp = (): void => undefined;
   /** Lines that were dropped because the reader has closed. */
   #unread = 0;
   /** Dropped lines that the log has reported. */
@@ -45,7 +43,6 @@ export class ProcessLog {
     this.#output = new LogOutput(STANDARD_OUTPUT, (error) => {
       this.#isFailing = true;
       this.#writeErrorMessage(error instanceof Error ? error.message : String(error));
-      this.#giveUp();
     });
     this.logger = createLogger(level, {
       write: (line) => {
@@ -78,17 +75,10 @@ export class ProcessLog {
     this.#rings = [...rings, this.#ownRing];
   }
 
-  /** Writes the remaining lines. Gives up when the output fails or the reader is too slow. */
+  /** Writes the remaining lines. Gives up after a time, as when the output fails or the reader stalls. */
   async end(maxWaitMs = END_MS): Promise<void> {
     this.#move();
-    if (this.#isFailing) return;
-    const { promise: givenUp, resolve } = Promise.withResolvers<undefined>();
-    this.#giveUp = () => {
-      resolve(undefined);
-    };
-    const deadline = setTimeout(this.#giveUp, maxWaitMs);
-    await Promise.race([this.#moved, givenUp]);
-    clearTimeout(deadline);
+    await Promise.race([this.#moved, delay(maxWaitMs)]);
   }
 
   #move(): void {
