@@ -62,7 +62,7 @@ export const METRICS: Readonly<Record<string, Metric>> = {
     ({ durations }) => durations.map(({ operation, totals }) => [operation, totals]),
   ),
   foyer_event_loop_delay_seconds: histogram(
-    'Delay of the event loops of the threads that answer requests, sampled every 50 to 100 ms.',
+    'Delay of the event loops of the threads that answer requests, sampled every 50 ms.',
     ({ delay }) => delay,
   ),
   foyer_pinned_requests_total: counters(

@@ -46,6 +46,7 @@ export const DURATION_BOUNDS: readonly number[] = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5,
 ];
 const DELAY_BOUNDS: readonly number[] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5];
+const SAMPLE_MS = 50;
 
 export type MetricsMemory = ReturnType<typeof newMetricsMemory>;
 
@@ -121,6 +122,16 @@ export class RequestMetrics {
 
   observeDelay(seconds: number): void {
     observe(this.memory.delay, DELAY_BOUNDS, seconds);
+  }
+
+  /** Observes from now on how late a timer of this thread is. */
+  sampleDelay(): void {
+    let dueAt = performance.now() + SAMPLE_MS;
+    setInterval(() => {
+      const now = performance.now();
+      this.observeDelay(Math.max(0, now - dueAt) / 1000);
+      dueAt = now + SAMPLE_MS;
+    }, SAMPLE_MS).unref();
   }
 }
 

@@ -30,12 +30,12 @@ const supervisor = parentPort;
 const { config, memory } = workerData as WorkerInput;
 const log = createLogger(config.logLevel, new LogRing(memory.logRing));
 const metrics = new RequestMetrics(memory.metrics);
+metrics.sampleDelay();
 const counts = new OpenCounts(memory.counts, memory.countsPart);
 const stores = new WorkerStores(memory.shownVersion);
 let keys: KeyRing | undefined;
 const overload = new OverloadCheck({
   config,
-  metrics,
   connections: () => counts.inThis(CONNECTIONS),
   openStreams: () => counts.inThis(STREAMS),
 });

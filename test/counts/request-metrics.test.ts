@@ -9,6 +9,7 @@ import {
   sumMetrics,
   RequestMetrics,
 } from '../../src/counts/request-metrics.ts';
+import { eventually } from '../support/eventually.ts';
 
 const OPERATION_IDS = OPERATIONS.map(({ id }) => id);
 /** Statuses with a counter of their own. */
@@ -96,6 +97,14 @@ describe('The request metrics', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('have the delay of the event loop, by a timer', async () => {
+    const metrics = new RequestMetrics();
+    metrics.sampleDelay();
+    const end = performance.now() + 200;
+    while (performance.now() < end);
+    await eventually(() => sumMetrics([metrics]).delay.sum > 0.1);
   });
 
   it('have every operation, status, version and reason from the start', () => {

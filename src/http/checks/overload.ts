@@ -1,6 +1,5 @@
 import { performance, type PerformanceNodeTiming } from 'node:perf_hooks';
 import type { Config } from '../../config.ts';
-import type { RequestMetrics } from '../../counts/request-metrics.ts';
 import { retryLater } from '../response/problem.ts';
 
 export const OVERLOADED = retryLater('overload', 'The service is overloaded. Try again later.', 1);
@@ -14,11 +13,9 @@ const WEIGHT = 1 / 512;
 const MAX_COST_MS = 25;
 /** Idle time of the event loop after a turn above which no request of that turn waits any more. */
 const IDLE_MS = 1;
-const SAMPLE_MS = 50;
 
 export interface OverloadOptions {
   readonly config: Pick<Config, 'overloadDelayMs'>;
-  readonly metrics: RequestMetrics;
   readonly connections: () => number;
   readonly openStreams: () => number;
   readonly clock?: () => number;
@@ -37,8 +34,8 @@ export interface OverloadOptions {
  *     waiting time = requests of a turn × average cost of an answer
  *
  * The cost of a request is the time until the next one, without idle time. With more than 1,024 ready sockets, libuv
- * polls up to 48 times in one turn, and no timer runs. Such a turn may handle several requests of a connection, so the
- * number of waiting requests is at most that of connections.
+ * polls up to 48 times in one turn. Such a turn may handle several requests of a connection, so the number of waiting
+ * requests is at most that of connections.
  *
  * The refused share is that at which the waiting requests take the target time, within a budget: a refusal costs about
  * half as much as a small answer, because Node has parsed the request. The choice is random, so that clients that send
@@ -57,8 +54,6 @@ export class OverloadCheck {
   #idleTime: number;
   #latestAt: number;
   #isRefused = false;
-  #timerDueAt: number;
-  #sampledAt: number;
 
   constructor(options: OverloadOptions) {
     this.#options = {
@@ -67,16 +62,8 @@ export class OverloadCheck {
       eventLoop: performance.nodeTiming,
       ...options,
     };
-    const start = this.#options.clock();
     this.#idleTime = this.#options.eventLoop.idleTime;
-    this.#latestAt = start;
-    this.#sampledAt = start;
-    this.#timerDueAt = start + SAMPLE_MS;
-    setInterval(() => {
-      const now = this.#options.clock();
-      this.#sample(now);
-      this.#timerDueAt = now + SAMPLE_MS;
-    }, SAMPLE_MS).unref();
+    this.#latestAt = this.#options.clock();
   }
 
   /** Counts a request, and returns whether to refuse it. An exempt one is only counted. */
@@ -90,8 +77,6 @@ export class OverloadCheck {
     if (!isNewTurn || openStreams() === 0) this.#learn(now - this.#latestAt - idleMs);
     this.#requests++;
     this.#latestAt = now;
-    // The timer is late by an interval or more.
-    if (now - this.#sampledAt > 2 * SAMPLE_MS) this.#sample(now);
     this.#isRefused = !isExempt && config.overloadDelayMs > 0 && random() < this.#refusedShare();
     return this.#isRefused;
   }
@@ -124,11 +109,5 @@ export class OverloadCheck {
     const wanted = excessMs / (waiting * Math.max(answerMs - refusalMs, 0));
     const budget = REFUSAL_BUDGET * answerMs;
     return Math.min(wanted, budget / (budget + (1 - REFUSAL_BUDGET) * refusalMs), MAX_SHARE);
-  }
-
-  /** Records how late the timer is. */
-  #sample(now: number): void {
-    this.#options.metrics.observeDelay(Math.max(0, now - this.#timerDueAt) / 1000);
-    this.#sampledAt = now;
   }
 }

@@ -1,8 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../../../scripts/sample/random.ts';
 import { OverloadCheck, type OverloadOptions } from '../../../src/http/checks/overload.ts';
-import { RequestMetrics, sumMetrics } from '../../../src/counts/request-metrics.ts';
 
 const TARGET_MS = 100;
 const CONFIG = { overloadDelayMs: TARGET_MS };
@@ -15,7 +13,6 @@ class SimulatedLoop {
   answerMs = 1;
   refusalMs = 0.1;
   connections = Infinity;
-  readonly metrics = new RequestMetrics();
   readonly #check: OverloadCheck;
   readonly #eventLoop = { uvMetricsInfo: { loopCount: 0, events: 0, eventsWaiting: 0 }, idleTime: 0 };
 
@@ -23,7 +20,6 @@ class SimulatedLoop {
     const random = new Random(SEED);
     this.#check = new OverloadCheck({
       config: CONFIG,
-      metrics: this.metrics,
       connections: () => this.connections,
       openStreams: () => 0,
       clock: () => this.now,
@@ -145,38 +141,5 @@ describe(`The overload check (seed ${SEED})`, () => {
   it('never refuses with a target of 0', () => {
     const unlimited = new SimulatedLoop({ config: DISABLED });
     expect(unlimited.turns(20, 5000)).to.have.property('refused', 0);
-  });
-
-  describe('records the delay of the event loop', () => {
-    const samples = (metrics: RequestMetrics) => {
-      const { bounds, counts, sum } = sumMetrics([metrics]).delay;
-      const from = bounds.findIndex((bound) => bound >= 0.1);
-      const total = (list: readonly number[]) => list.reduce((a, b) => a + b, 0);
-      return { all: total(counts), late: total(counts.slice(from + 1)), sum };
-    };
-
-    it('by a timer, also without a target', async () => {
-      const metrics = new RequestMetrics();
-      new OverloadCheck({
-        config: DISABLED,
-        metrics,
-        connections: () => 0,
-        openStreams: () => 0,
-      });
-      const end = performance.now() + 200;
-      while (performance.now() < end);
-      while (samples(metrics).late === samples(metrics).all) await delay(5);
-      expect(samples(metrics).late).to.be.at.least(1);
-      expect(samples(metrics).sum).to.be.at.least(0.1);
-    });
-
-    it('by requests, while a turn lasts so long that no timer runs', () => {
-      loop.turn(3000);
-      const { all, late, sum } = samples(loop.metrics);
-      expect(loop.now).to.be.greaterThan(1000);
-      expect(all).to.be.within(loop.now / 200, loop.now / 50);
-      expect(late).to.be.at.least(all - 2);
-      expect(sum / all).to.be.within(0.3 * (loop.now / 1000), 0.7 * (loop.now / 1000));
-    });
   });
 });
