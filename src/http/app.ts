@@ -10,8 +10,10 @@ import type { Config } from '../config.ts';
 import { type ContentCoding, PREFER_HEADER } from '../contract/headers.ts';
 import { PUBLIC_PATHS } from '../contract/openapi/public-paths.ts';
 import { type Operation, parametersOf, routePath } from '../contract/operations.ts';
+import type { Release } from '../contract/releases.ts';
 import type { HitCounts } from '../counts/hit-counts.ts';
 import type { OpenCounts } from '../counts/open-counts.ts';
+import type { RequestMetrics } from '../counts/request-metrics.ts';
 import type { KeyRing, ValidKey } from '../keys/key-ring.ts';
 import { addStreams } from '../store/organization-image.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
@@ -20,10 +22,10 @@ import { addressLimit, countStream, keyLimit } from './checks/limits.ts';
 import { OVERLOADED } from './checks/overload.ts';
 import type { Pins } from './checks/pin.ts';
 import { parseQuery } from './checks/query.ts';
-import { checkVersion, type VersionResolver } from './checks/version.ts';
+import { checkVersion, type VersionResolver, versionResolver } from './checks/version.ts';
 import type { Connection } from './connections/connection.ts';
 import { corsHeaders, isPreflight } from './cors.ts';
-import { healthHandler, otherMethodsHandler } from './handlers/documents.ts';
+import { type addDocumentation, healthHandler, otherMethodsHandler } from './handlers/documents.ts';
 import { changesReader } from './reads/changes.ts';
 import type { Found, FoundLines } from './reads/reader.ts';
 import { linkHeader, recordsReader } from './reads/records.ts';
@@ -45,15 +47,15 @@ export interface Dependencies {
   /** Returns undefined until keys are loaded. */
   readonly keys: () => KeyRing | undefined;
   readonly operations: readonly Operation[];
-  readonly resolveVersion: VersionResolver;
   readonly hits: HitCounts;
   readonly counts: OpenCounts;
   readonly pins: Pins;
   /** Notes that the valid key of a slot was used at a time, in milliseconds since the epoch. */
   readonly noteKeyUse: (slot: number, now: number) => void;
+  readonly metrics: RequestMetrics;
   readonly log: Logger;
-  /** Adds the routes of documents to the app. Returns the addresses at which the API is described. */
-  readonly addDocuments: (app: Express, compression: Compression) => readonly string[];
+  readonly releases: readonly Release[];
+  readonly addDocuments: typeof addDocumentation;
 }
 
 // RFC 9112, section 3.2. Node joins the values of repeated headers.
@@ -67,6 +69,7 @@ const ONE_HOST_NEEDED = new Problem(400, 'An HTTP/1.1 request must have one Host
  */
 export class Api {
   readonly app: Express;
+  readonly resolveVersion: VersionResolver;
   readonly #dependencies: Dependencies;
   readonly #countRequest: ReturnType<typeof keyLimit>;
   readonly #compression: Compression;
@@ -75,8 +78,9 @@ export class Api {
   >();
 
   constructor(dependencies: Dependencies) {
-    const { config, operations, hits, addDocuments } = dependencies;
+    const { config, operations, hits, addDocuments, releases } = dependencies;
     this.#dependencies = dependencies;
+    this.resolveVersion = versionResolver(releases);
     this.#countRequest = keyLimit(config.rateLimitPerMinute, hits);
     this.#compression = new Compression(config.compression);
     this.app = express()
@@ -87,7 +91,7 @@ export class Api {
     for (const operation of operations)
       this.app.route(routePath(operation)).get(this.#answer(operation)).all(otherMethodsHandler);
     this.app.route(PUBLIC_PATHS.health).get(healthHandler).all(otherMethodsHandler);
-    const unknownPath = noSuchPath(addDocuments(this.app, this.#compression));
+    const unknownPath = noSuchPath(addDocuments(this.app, config, releases, this.#compression));
     this.app.use(() => {
       throw unknownPath;
     });
@@ -96,8 +100,8 @@ export class Api {
 
   /** Takes the steps of a request before the router. */
   arrive(connection: Connection, request: Request, response: Response): void {
-    const { config, overload, clock, resolveVersion } = this.#dependencies;
-    const context = startContext(connection, request, response, resolveVersion, clock());
+    const { config, overload, clock } = this.#dependencies;
+    const context = startContext(connection, request, response, this.resolveVersion, clock());
     const { url, headers, httpVersion } = request;
     // Of refusals, too, so that scripts can read them.
     const isOpenApi = hasPath(url, PUBLIC_PATHS.openApi) || hasPath(url, PUBLIC_PATHS.openApi30);

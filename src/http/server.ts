@@ -11,7 +11,7 @@ import express, { type Express, type Request, type Response } from 'express';
 import { JSON_TYPE, REQUEST_ID_HEADER } from '../contract/headers.ts';
 import type { Api, Dependencies } from './app.ts';
 import type { Connection } from './connections/connection.ts';
-import { type ConnectionDependencies, Connections } from './connections/connections.ts';
+import { Connections } from './connections/connections.ts';
 import { reportRequest } from './request-context.ts';
 import { type HeaderList, METHOD_NOT_ALLOWED, Problem } from './response/problem.ts';
 import { NO_STORE, SECURITY_HEADERS } from './response/send.ts';
@@ -26,11 +26,8 @@ const BY_ERROR_CODE: Readonly<Record<string, Problem>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new Problem(408, 'The request did not arrive in time.'),
 };
 
-export type ServerDependencies = Pick<Dependencies, 'clock' | 'resolveVersion' | 'log'> &
-  ConnectionDependencies;
-
-export function createServer(api: Api, dependencies: ServerDependencies) {
-  const { clock, resolveVersion, log, metrics } = dependencies;
+export function createServer(api: Api, dependencies: Dependencies) {
+  const { clock, log, metrics } = dependencies;
   const server = createHttpServer({
     ...expressPrototypes(api.app),
     requireHostHeader: false,
@@ -74,7 +71,7 @@ export function createServer(api: Api, dependencies: ServerDependencies) {
   function refuse(connection: Connection, problem: Problem): void {
     connection.endWith(() => {
       const requestId = randomUUID();
-      const { headers } = resolveVersion(undefined, clock());
+      const { headers } = api.resolveVersion(undefined, clock());
       const { status, body } = problem;
       metrics.countRequest({ status });
       log.info({ requestId, status, bytes: body.length }, 'request');

@@ -7,7 +7,6 @@ import { RELEASES } from '../contract/releases.ts';
 import { Api } from '../http/app.ts';
 import { OverloadCheck } from '../http/checks/overload.ts';
 import { Pins } from '../http/checks/pin.ts';
-import { versionResolver } from '../http/checks/version.ts';
 import { Listener } from '../http/connections/listener.ts';
 import { addDocumentation } from '../http/handlers/documents.ts';
 import { CONNECTIONS, OpenCounts, STREAMS } from '../counts/open-counts.ts';
@@ -46,7 +45,6 @@ const dependencies = {
   overload: (isExempt: boolean) => overload.refuses(isExempt),
   clock: Date.now,
   operations: OPERATIONS,
-  resolveVersion: versionResolver(RELEASES),
   metrics,
   hits: memory.hits,
   pins: new Pins(memory.servedDigests),
@@ -55,12 +53,10 @@ const dependencies = {
     noteKeyUse(memory.lastUses, slot, now);
   },
   log,
+  releases: RELEASES,
+  addDocuments: addDocumentation,
 };
-const documentation = { config, releases: RELEASES };
-const api = new Api({
-  ...dependencies,
-  addDocuments: (app, compression) => addDocumentation(app, documentation, compression),
-});
+const api = new Api(dependencies);
 const { server, connections } = createServer(api, dependencies);
 const listener = new Listener(server, connections);
 

@@ -11,12 +11,11 @@ import { RELEASES } from '../../src/contract/releases.ts';
 import { Api, type Dependencies } from '../../src/http/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { Pins } from '../../src/http/checks/pin.ts';
-import { versionResolver } from '../../src/http/checks/version.ts';
-import { addDocumentation, type DocumentationDependencies } from '../../src/http/handlers/documents.ts';
+import { addDocumentation } from '../../src/http/handlers/documents.ts';
 import { newHitCounts } from '../../src/counts/hit-counts.ts';
 import { newOpenCounts, OpenCounts } from '../../src/counts/open-counts.ts';
 import { RequestMetrics } from '../../src/counts/request-metrics.ts';
-import { createServer, type ServerDependencies } from '../../src/http/server.ts';
+import { createServer } from '../../src/http/server.ts';
 import { MAX_SLOTS } from '../../src/keys/key-ring.ts';
 import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
@@ -60,13 +59,12 @@ export interface Body {
   readonly errors: readonly { readonly loc: string; readonly input: string; readonly ctx: string }[];
 }
 
-type AllDependencies = Dependencies & ServerDependencies & DocumentationDependencies;
-export type Overrides = Partial<Omit<AllDependencies, 'config'>> & {
-  readonly config?: Partial<AllDependencies['config']>;
+export type Overrides = Partial<Omit<Dependencies, 'config'>> & {
+  readonly config?: Partial<Dependencies['config']>;
 };
 
 /** Creates the dependencies of a server with the default configuration, without operations and data. */
-export function serverDependencies(log: Logger = SILENT): AllDependencies {
+export function serverDependencies(log: Logger = SILENT): Dependencies {
   const counts = new OpenCounts(newOpenCounts());
   counts.limit = 1e6;
   return {
@@ -81,7 +79,6 @@ export function serverDependencies(log: Logger = SILENT): AllDependencies {
     pins: new Pins(newServedDigests()),
     addDocuments: () => [],
     releases: RELEASES,
-    resolveVersion: versionResolver(RELEASES),
     log,
     metrics: new RequestMetrics(),
     counts,
@@ -89,7 +86,7 @@ export function serverDependencies(log: Logger = SILENT): AllDependencies {
 }
 
 /** Creates a server with further routes. */
-export function serverWith(addRoutes: (app: Express) => void, dependencies: AllDependencies): Server {
+export function serverWith(addRoutes: (app: Express) => void, dependencies: Dependencies): Server {
   const addDocuments = (app: Express) => {
     addRoutes(app);
     return [];
@@ -128,16 +125,15 @@ export class TestApi {
     const { log, lines } = readableLog('debug');
     const defaults = serverDependencies(log);
     const config = { ...readConfig({}), rateLimitPerMinute: 0, ...overrides.config };
-    const dependencies: AllDependencies = {
+    const dependencies: Dependencies = {
       ...defaults,
       operations: OPERATIONS,
       stores: () => stores.view,
       keys: () => made.ring,
       clock: () => clock.now,
-      resolveVersion: versionResolver(overrides.releases ?? RELEASES),
+      addDocuments: addDocumentation,
       ...overrides,
       config,
-      addDocuments: (app, compression) => addDocumentation(app, dependencies, compression),
     };
     const { server } = createServer(new Api(dependencies), dependencies);
     return new TestApi(server, await listen(server), made, clock, lines);

@@ -14,13 +14,11 @@ const UNSENT_SHARE = 0.9;
 /** Time without progress after which a connection with unsent bytes is not read, and the interval of the checks. */
 const UNSENT_CHECK_MS = 1000;
 
-export interface ConnectionDependencies {
+interface ConnectionDependencies {
   readonly config: Pick<Config, 'writeTimeoutSeconds' | 'maxUnsentMb' | 'threads'>;
   readonly counts: OpenCounts;
   readonly metrics: RequestMetrics;
 }
-
-export type RequestHandler = Pick<ConnectionEvents, 'handle' | 'closed'>;
 
 /**
  * The open connections of a server, and their limits.
@@ -43,7 +41,11 @@ export class Connections {
   #isDraining = false;
   #endsIdle = false;
 
-  constructor(server: Server, dependencies: ConnectionDependencies, handler: RequestHandler) {
+  constructor(
+    server: Server,
+    dependencies: ConnectionDependencies,
+    handler: Pick<ConnectionEvents, 'handle' | 'closed'>,
+  ) {
     this.#dependencies = dependencies;
     const { config, metrics } = dependencies;
     this.#events = {

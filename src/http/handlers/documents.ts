@@ -77,11 +77,6 @@ export const otherMethodsHandler: RequestHandler = (request, response) => {
   send(response, 204, OPTIONS_HEADERS);
 };
 
-export interface DocumentationDependencies {
-  readonly config: Pick<Config, 'publicBaseUrl' | 'docs' | 'explorer'>;
-  readonly releases: readonly Release[];
-}
-
 /** The pages, which have a switch each in the configuration. */
 const PAGE_NAMES = ['docs', 'explorer'] as const;
 
@@ -91,7 +86,8 @@ const PAGE_NAMES = ['docs', 'explorer'] as const;
  */
 export function addDocumentation(
   app: Express,
-  { config, releases }: DocumentationDependencies,
+  config: Pick<Config, 'publicBaseUrl' | (typeof PAGE_NAMES)[number]>,
+  releases: readonly Release[],
   compression: Compression,
 ): readonly string[] {
   const { docs, explorer, publicBaseUrl = '' } = config;

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Express } from 'express';
 import { CONNECTIONS, type OpenCounts, UNSENT_KB } from '../../../src/counts/open-counts.ts';
 import { RequestMetrics, sumMetrics } from '../../../src/counts/request-metrics.ts';
-import type { ServerDependencies } from '../../../src/http/server.ts';
+import type { Dependencies } from '../../../src/http/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { servesForEach } from '../../support/serve.ts';
@@ -79,7 +79,7 @@ describe('A client that does not read', () => {
   let metrics: RequestMetrics;
   let port: number;
 
-  async function start(config: Partial<ServerDependencies['config']> = {}): Promise<void> {
+  async function start(config: Partial<Dependencies['config']> = {}): Promise<void> {
     const defaults = serverDependencies();
     ({ counts, metrics } = defaults);
     const addRoutes = (app: Express) => {

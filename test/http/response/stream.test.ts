@@ -6,7 +6,7 @@ import { type OpenCounts, UNSENT_KB } from '../../../src/counts/open-counts.ts';
 import { Compression } from '../../../src/http/response/compression.ts';
 import { sendStream } from '../../../src/http/response/stream.ts';
 import { sumMetrics, RequestMetrics } from '../../../src/counts/request-metrics.ts';
-import type { ServerDependencies } from '../../../src/http/server.ts';
+import type { Dependencies } from '../../../src/http/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { readableLog, type ReadableLog } from '../../support/readable-log.ts';
@@ -61,7 +61,7 @@ describe('A stream', () => {
   /** Starts a server whose responses are these sources, one after the other. Returns its port. */
   async function serve(
     sources: readonly Source[],
-    config: Partial<ServerDependencies['config']> = {},
+    config: Partial<Dependencies['config']> = {},
   ): Promise<number> {
     const compression = new Compression(true);
     const left = [...sources];
