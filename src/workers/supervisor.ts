@@ -17,9 +17,7 @@ import { WorkerHandle } from './worker-handle.ts';
 
 /** A worker that ends sooner is replaced after a pause. */
 const SHORT_LIFE_MS = 10_000;
-/** The pause doubles each time. */
-const FIRST_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 5000;
+const PAUSE_MS = 1000;
 /** Time for a worker to exit after the grace. */
 const EXIT_MS = 500;
 
@@ -221,13 +219,11 @@ export class Supervisor {
   /** Replaces the worker of a slot whenever it ends, until the supervisor stops. */
   async #replaceWhenEnded(slot: WorkerSlot): Promise<void> {
     let startedAt = -Infinity;
-    let shortLives = 0;
     for (;;) {
       const reason = await slot.worker.ended;
       if (this.isStopping()) return;
       this.replaced++;
-      shortLives = performance.now() - startedAt < SHORT_LIFE_MS ? shortLives + 1 : 0;
-      const pauseMs = shortLives === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (shortLives - 1), MAX_PAUSE_MS);
+      const pauseMs = performance.now() - startedAt < SHORT_LIFE_MS ? PAUSE_MS : 0;
       this.#log.error({ reason, pauseMs }, 'a worker ended and is replaced');
       await delay(pauseMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
       if (this.isStopping()) return;
