@@ -4,9 +4,10 @@ import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../contract/headers.ts';
 import type { PathParameter } from '../contract/operations.ts';
+import { VERSION_HEADER } from '../contract/releases.ts';
 import type { ValidKey } from '../keys/key-ring.ts';
 import type { Connection } from './connections/connection.ts';
-import { type ApiVersion, versionHeader, type VersionResolver } from './checks/version.ts';
+import type { ApiVersion, VersionResolver } from './checks/version.ts';
 import type { PinOutcome, RequestMetrics } from '../counts/request-metrics.ts';
 import type { Problem } from './response/problem.ts';
 
@@ -48,7 +49,6 @@ declare module 'express-serve-static-core' {
   }
 }
 
-const REQUEST_ID_KEY = REQUEST_ID_HEADER.toLowerCase();
 const REQUEST_ID = new RegExp(REQUEST_ID_PATTERN);
 
 /** Creates the context of a request, and reduces its target to path and query. */
@@ -60,11 +60,11 @@ export function startContext(
   now: number,
 ): RequestContext {
   request.url = normalizeTarget(request.url);
-  const { [REQUEST_ID_KEY]: ownId } = request.headers;
-  const requestId = typeof ownId === 'string' && REQUEST_ID.test(ownId) ? ownId : randomUUID();
+  const ownId = request.get(REQUEST_ID_HEADER);
+  const requestId = ownId !== undefined && REQUEST_ID.test(ownId) ? ownId : randomUUID();
   // The responses of the API all name the version.
   const isOfApi = request.url.startsWith('/v1/') || hasPath(request.url, '/v1');
-  const version = isOfApi ? resolveVersion(versionHeader(request), now) : undefined;
+  const version = isOfApi ? resolveVersion(request.get(VERSION_HEADER), now) : undefined;
   return (response.locals.context = new RequestContext(connection, requestId, now, version));
 }
 

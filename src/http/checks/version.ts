@@ -13,7 +13,6 @@ import { type HeaderList, Problem } from '../response/problem.ts';
 /** A version with the headers that name it. */
 export type ApiVersion = ReturnType<typeof selectVersion> & { readonly headers: HeaderList };
 
-const HEADER_KEY = VERSION_HEADER.toLowerCase();
 /** Characters of an invalid value that the problem repeats. */
 const MAX_ECHO = 40;
 
@@ -54,19 +53,13 @@ export function versionResolver(releases: readonly Release[]) {
   };
 }
 
-/** Returns the version header. Node joins repeated headers with a comma, which no valid version contains. */
-export function versionHeader({ headers }: Request): string | undefined {
-  const value = headers[HEADER_KEY];
-  return Array.isArray(value) ? value.join() : value;
-}
-
 /**
  * Checks that the requested version is valid and has the operation.
  * @throws Problem 400 for an invalid version, 404 for an operation outside of the version
  */
 export function checkVersion(operation: Operation, request: Request, version: ApiVersion | undefined): void {
   if (!version?.isValid) {
-    const header = versionHeader(request) ?? '';
+    const header = request.get(VERSION_HEADER) ?? '';
     const value = header.length > MAX_ECHO ? `${header.slice(0, MAX_ECHO)}…` : header;
     const form = `${VERSION_HEADER} must be ${STABLE}, ${PREVIEW} or a date as YYYY-MM-DD`;
     throw new Problem(400, `"${value}" is an invalid API version: ${form}.`, { reason: 'version' });
