@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { Problem } from './response/problem.ts';
-import { writeProblem } from './response/send.ts';
+import { NO_STORE, writeHead } from './response/send.ts';
 
 /**
  * No operation uses a request body, and the listener answers a request before its body arrives. Node discards the body
@@ -32,7 +32,10 @@ export function refuseBody(response: Response, problem: Problem): void {
   const { req: request } = response;
   const { connection } = response.locals.context;
   response.setHeader('Connection', 'close');
-  writeProblem(response, problem);
+  response.locals.context.problem = problem;
+  writeHead(response, problem.status, [...NO_STORE, ...problem.headers], [problem.body]);
+  response.flushHeaders();
+  response.write(problem.body);
   let left = MAX_READ_BYTES;
   request.on('data', ({ length }: Buffer) => {
     left -= length;

@@ -111,14 +111,6 @@ export function sendProblem(response: Response, problem: Problem): void {
   send(response, problem.status, [...NO_STORE, ...problem.headers], [problem.body]);
 }
 
-/** Writes a problem as `sendProblem` does, but leaves it to the caller to end the response. */
-export function writeProblem(response: Response, problem: Problem): void {
-  response.locals.context.problem = problem;
-  writeHead(response, problem.status, [...NO_STORE, ...problem.headers], [problem.body]);
-  if (response.req.method === 'HEAD') response.flushHeaders();
-  else response.write(problem.body);
-}
-
 /** Returns the headers of responses about data of a snapshot, except the entity tag. */
 export function dataHeaders({ snapshotId, producedAt }: SnapshotOrigin, isPartialView: boolean): string[] {
   return [
