@@ -8,13 +8,13 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import express, { type Express, type Request, type Response } from 'express';
-import { JSON_TYPE, REQUEST_ID_HEADER } from '../contract/headers.ts';
+import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import type { Api, Dependencies } from './app.ts';
 import type { Connection } from './connections/connection.ts';
 import { Connections } from './connections/connections.ts';
 import { reportRequest } from './request-context.ts';
 import { type HeaderList, METHOD_NOT_ALLOWED, Problem } from './response/problem.ts';
-import { NO_STORE, SECURITY_HEADERS } from './response/send.ts';
+import { CONTENT_TYPE, NO_STORE, SECURITY_HEADERS } from './response/send.ts';
 
 /** Maximum lifetime of a connection after a CONNECT request. */
 const DETACHED_MS = 2000;
@@ -71,11 +71,12 @@ export function createServer(api: Api, dependencies: Dependencies) {
   function refuse(connection: Connection, problem: Problem): void {
     connection.endWith(() => {
       const requestId = randomUUID();
-      const { headers } = api.resolveVersion(undefined, clock());
       const { status, body } = problem;
       metrics.countRequest({ status });
       log.info({ requestId, status, bytes: body.length }, 'request');
-      return unparsedResponse(problem, requestId, headers);
+      // The path may be unknown, so the response carries the headers of the API.
+      const { headers } = api.resolveVersion(undefined, clock());
+      return unparsedResponse(problem, [REQUEST_ID_HEADER, requestId, ...headers]);
     });
   }
 }
@@ -127,20 +128,9 @@ function isOfUnknownMethod({ code, rawPacket, bytesParsed = 0 }: ParserError): b
 }
 
 /** Returns the bytes of the response to input that the parser rejected, after which the connection closes. */
-function unparsedResponse(
-  { status, headers, body }: Problem,
-  requestId: string,
-  versionHeaders: HeaderList,
-): Buffer {
-  // The path may be unknown, so the response carries the headers of the API.
-  const all = [
-    ...SECURITY_HEADERS,
-    ...NO_STORE,
-    ...[REQUEST_ID_HEADER, requestId, 'Connection', 'close'],
-    ...['Content-Type', JSON_TYPE, 'Content-Length', String(body.length)],
-    ...headers,
-    ...versionHeaders,
-  ];
+function unparsedResponse({ status, headers, body }: Problem, further: HeaderList): Buffer {
+  const description = ['Connection', 'close', ...CONTENT_TYPE, 'Content-Length', String(body.length)];
+  const all = [...SECURITY_HEADERS, ...NO_STORE, ...description, ...headers, ...further];
   const lines = all.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`));
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`;
   return Buffer.concat([Buffer.from(head), body]);

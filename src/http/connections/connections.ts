@@ -32,7 +32,7 @@ export class Connections {
   readonly #dependencies: ConnectionDependencies;
   readonly #events: ConnectionEvents;
   readonly #maxUnsentBytes: number;
-  readonly #open = new Map<Socket, Connection>();
+  readonly open = new Map<Socket, Connection>();
   /** Those without a request in progress that had no valid key, the longest idle first. */
   readonly #idle = new Set<Connection>();
   /** Those whose response waits to be sent, the slowest first. */
@@ -62,7 +62,7 @@ export class Connections {
     };
     this.#maxUnsentBytes = (config.maxUnsentMb * KILOBYTE ** 2) / config.threads;
     server.setTimeout(config.writeTimeoutSeconds * 1000, (socket) => {
-      const connection = this.#open.get(socket);
+      const connection = this.open.get(socket);
       if (connection !== undefined) this.#end(connection, connection.isIdle ? undefined : 'no-progress');
     });
     server.on('connection', (socket: Socket) => {
@@ -75,30 +75,26 @@ export class Connections {
     }, UNSENT_CHECK_MS).unref();
   }
 
-  get open(): ReadonlyMap<Socket, Connection> {
-    return this.#open;
-  }
-
   /** Closes each connection after the responses to the requests that it has, or with the next one. */
   beginDrain(): void {
     this.#isDraining = true;
-    for (const connection of this.#open.values()) connection.closeAfterLatest();
+    for (const connection of this.open.values()) connection.closeAfterLatest();
   }
 
   /** Ends the connections without a request, and the others when they have none. */
   endIdle(): void {
     this.#endsIdle = true;
-    for (const connection of this.#open.values()) if (connection.isIdle) connection.end();
+    for (const connection of this.open.values()) if (connection.isIdle) connection.end();
   }
 
   #accept(socket: Socket): void {
     const { counts } = this.#dependencies;
     const connection = new Connection(socket, this.#events);
-    this.#open.set(socket, connection);
+    this.open.set(socket, connection);
     this.#idle.add(connection);
     counts.change(CONNECTIONS, 1);
     socket.on('close', () => {
-      this.#open.delete(socket);
+      this.open.delete(socket);
       this.#idle.delete(connection);
       counts.change(CONNECTIONS, -1);
     });
