@@ -11,24 +11,14 @@ import { Supervisor } from './workers/supervisor.ts';
 /** Time for a request to the admin port to arrive, and for progress of its response. */
 const ADMIN_TIMEOUT_MS = 5000;
 
-export interface Replica {
-  readonly port: number;
-  readonly adminPort: number;
-  /** Polls the snapshot folder and the keys file now. Joins a poll in progress, such as the first one. */
-  poll(): Promise<void>;
-  /**
-   * Stops being ready, accepts connections during the delay, lets requests end within the grace, then closes all
-   * connections.
-   */
-  stop(delaySeconds: number, graceSeconds: number): Promise<void>;
-}
+export type Replica = Awaited<ReturnType<typeof startReplica>>;
 
 /**
  * Starts a replica: the workers, and in this thread everything else.
  * The workers listen before a snapshot is loaded, and answer requests with 429 until then.
  * @throws the system's error when a port is not available
  */
-export async function startReplica(config: Config, processLog: ProcessLog): Promise<Replica> {
+export async function startReplica(config: Config, processLog: ProcessLog) {
   const log = processLog.logger;
   const workers = new Supervisor(config, log);
   processLog.attach(workers.logRings);
@@ -55,8 +45,13 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
     return {
       port,
       adminPort,
+      /** Polls the snapshot folder and the keys file now. Joins a poll in progress, such as the first one. */
       poll: refresh.poll,
-      stop: async (delaySeconds, graceSeconds) => {
+      /**
+       * Stops being ready, accepts connections during the delay, lets requests end within the grace, then closes all
+       * connections.
+       */
+      stop: async (delaySeconds: number, graceSeconds: number): Promise<void> => {
         await workers.stop(delaySeconds, graceSeconds);
         // The polls continue during the drain, so that a key revoked in that time is refused.
         refresh.stop();

@@ -5,18 +5,6 @@ import type { Supervisor } from '../workers/supervisor.ts';
 const INTERVAL_SECONDS = 10;
 const MAX_INTERVALS = 3600 / INTERVAL_SECONDS;
 
-/** The totals since the start of the process, of all operations. */
-interface Sample {
-  /** Milliseconds of the monotonic clock. */
-  readonly time: number;
-  readonly requests: number;
-  readonly tooManyRequests: number;
-  readonly clientErrors: number;
-  readonly serverErrors: number;
-  /** Number of durations in each bucket of the histogram. */
-  readonly buckets: readonly number[];
-}
-
 export type RequestInterval = ReturnType<RequestHistory['intervals']>[number];
 
 /**
@@ -26,7 +14,7 @@ export type RequestInterval = ReturnType<RequestHistory['intervals']>[number];
 export class RequestHistory {
   readonly #workers: Pick<Supervisor, 'requestMetrics'>;
   /** An interval lies between two samples. */
-  readonly #samples: Sample[] = [];
+  readonly #samples: ReturnType<typeof sampleOf>[] = [];
 
   /** Takes the first sample. The timer of the others does not keep the process alive. */
   constructor(workers: Pick<Supervisor, 'requestMetrics'>) {
@@ -38,19 +26,7 @@ export class RequestHistory {
   }
 
   #sample(): void {
-    const { requests, durations } = sumMetrics(this.#workers.requestMetrics);
-    const count = (isCounted: (status: string) => boolean) =>
-      requests.reduce((sum, { status, count }) => (isCounted(status) ? sum + count : sum), 0);
-    this.#samples.push({
-      time: monotonicNow(),
-      requests: count(() => true),
-      tooManyRequests: count((status) => status === '429'),
-      clientErrors: count((status) => status.startsWith('4') && status !== '429'),
-      serverErrors: count((status) => status.startsWith('5')),
-      buckets: durations[0].totals.counts.map((_, i) =>
-        durations.reduce((sum, { totals }) => sum + totals.counts[i], 0),
-      ),
-    });
+    this.#samples.push(sampleOf(this.#workers.requestMetrics));
     if (this.#samples.length > MAX_INTERVALS + 1) this.#samples.shift();
   }
 
@@ -81,6 +57,24 @@ export class RequestHistory {
       };
     });
   }
+}
+
+/** Returns the totals since the start of the process, of all operations, at a time of the monotonic clock. */
+function sampleOf(requestMetrics: Supervisor['requestMetrics']) {
+  const { requests, durations } = sumMetrics(requestMetrics);
+  const count = (isCounted: (status: string) => boolean) =>
+    requests.reduce((sum, { status, count }) => (isCounted(status) ? sum + count : sum), 0);
+  return {
+    time: monotonicNow(),
+    requests: count(() => true),
+    tooManyRequests: count((status) => status === '429'),
+    clientErrors: count((status) => status.startsWith('4') && status !== '429'),
+    serverErrors: count((status) => status.startsWith('5')),
+    /** Number of durations in each bucket of the histogram. */
+    buckets: durations[0].totals.counts.map((_, i) =>
+      durations.reduce((sum, { totals }) => sum + totals.counts[i], 0),
+    ),
+  };
 }
 
 /**

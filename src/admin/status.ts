@@ -144,17 +144,13 @@ function seconds(milliseconds: number): number {
 
 const PER_PAGE = 10;
 
-interface ListQuery {
-  /** Part of an id or label, in lower case. */
-  readonly search: string;
-  readonly page: number;
-}
+type ListQuery = ReturnType<typeof listQuery>;
 
 /**
- * Reads the parameters of a list.
+ * Reads the parameters of a list: a part of an id or label, in lower case, and a page.
  * @throws Problem with 400 when one is invalid
  */
-export function listQuery({ search = '', page = '1' }: Request['query']): ListQuery {
+export function listQuery({ search = '', page = '1' }: Request['query']) {
   if (typeof search !== 'string' || typeof page !== 'string' || !/^[1-9]\d{0,8}$/.test(page))
     throw new Problem(400, 'The parameters are search, one text, and page, a whole number from 1 on.');
   return { search: search.toLowerCase(), page: Number(page) };

@@ -15,16 +15,6 @@ const TICKET_TYPE = Buffer.from(',"type":"TICKET"');
 const PRICING = listDelimiters('pricing', 'resaleEnabled');
 const INVENTORY = listDelimiters('inventory', 'sessionId');
 
-interface ListDelimiters {
-  readonly opening: Buffer;
-  /** End of the list and name of the next field; undefined for the last field. */
-  readonly closing: Buffer | undefined;
-  readonly element: Buffer;
-  readonly nextElement: Buffer;
-  /** The field that elements are filtered by, such as `,"sessionId":`. */
-  readonly filterField: string;
-}
-
 /**
  * Returns the partial view of an offer: the record itself, or a copy of its kept parts.
  * Only TICKET offers are filtered.
@@ -46,7 +36,7 @@ export function cutOffer(text: Buffer, { inventoryOf, resaleEnabled }: OfferView
 
 /** Filters a list. Appends the bounds of what is left out of it. */
 function filterList(
-  { opening, closing, element, nextElement, filterField }: ListDelimiters,
+  { opening, closing, element, nextElement, filterField }: ReturnType<typeof listDelimiters>,
   value: string | boolean,
   text: Buffer,
   bounds: number[],
@@ -70,15 +60,17 @@ function filterList(
   if (end < close) bounds.push(end, close);
 }
 
-function listDelimiters(name: string, filterField: string): ListDelimiters {
+function listDelimiters(name: string, filterField: string) {
   const names = Object.keys(TICKET);
   const following = names.at(names.indexOf(name) + 1);
   const [firstField] = Object.keys(elementFields(name));
   return {
     opening: Buffer.from(`,"${name}":[`),
+    /** End of the list and name of the next field; undefined for the last field. */
     closing: following === undefined ? undefined : Buffer.from(`],"${following}":`),
     element: Buffer.from(`{"${firstField}":`),
     nextElement: Buffer.from(`},{"${firstField}":`),
+    /** The field that elements are filtered by, such as `,"sessionId":`. */
     filterField: `,"${filterField}":`,
   };
 }

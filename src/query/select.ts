@@ -86,12 +86,6 @@ function findRanges(
   return rowsOfKeys(postings, keys, instants[postings.instant].rows, low, high);
 }
 
-interface ScannedSet {
-  readonly size: number;
-  readonly rows: () => Uint32s;
-  readonly intersect: (rows: Uint32s) => Uint32s;
-}
-
 /** Returns the rows of a query. Reads the smallest set, and intersects it with the others. */
 function scan({ keySets, windows }: ResolvedQuery, rowCount: number): Uint32s {
   const sets = [
@@ -102,12 +96,12 @@ function scan({ keySets, windows }: ResolvedQuery, rowCount: number): Uint32s {
   return larger.reduce((rows, { intersect }) => intersect(rows), smallest.rows());
 }
 
-function scannedKeys({ postings, keys }: KeySet, rowCount: number): ScannedSet {
+function scannedKeys({ postings, keys }: KeySet, rowCount: number) {
   const lists = keys.map((key) => postingList(postings, key));
   return {
     size: totalLength(lists),
     rows: () => union(lists, rowCount),
-    intersect: (rows) =>
+    intersect: (rows: Uint32s) =>
       union(
         lists.map((list) => intersection(rows, list)),
         rowCount,
@@ -115,7 +109,7 @@ function scannedKeys({ postings, keys }: KeySet, rowCount: number): ScannedSet {
   };
 }
 
-function scannedWindow({ instants, low, high }: Window, rowCount: number): ScannedSet {
+function scannedWindow({ instants, low, high }: Window, rowCount: number) {
   const all = () => rowSet(instants.rows.subarray(low, high), rowCount);
   const ranks = isRanked(instants) ? instants.ranks : undefined;
   const intersect = (rows: Uint32s) =>
