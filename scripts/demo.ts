@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import type { statusOf } from '../src/admin/status.ts';
 import { misspeltVariables, readConfig } from '../src/config.ts';
 import { ProcessLog } from '../src/log/process-log.ts';
-import { portInUse, startReplica } from '../src/replica.ts';
+import { startReplica } from '../src/replica.ts';
 import { stopOnSignal } from '../src/signals.ts';
 import type { Manifest } from '../src/snapshot/format/manifest.ts';
 import type { RefusalReason } from '../src/snapshot/format/refused-snapshot.ts';
@@ -45,9 +45,7 @@ async function demo(): Promise<void> {
   const log = new ProcessLog(config.logLevel);
   const starting = startReplica(config, log);
   stopOnSignal(starting, config, log);
-  const replica = await starting.catch((error: unknown) => {
-    throw portInUse(error, config, 'npm run demo') ?? error;
-  });
+  const replica = await starting;
   try {
     await replica.poll();
     const admin = `http://${reachableHost(config.adminHost)}:${replica.adminPort}`;

@@ -11,8 +11,7 @@ interface Kind<T> {
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export const MAX_PORT = 65_535;
-const PORT = wholeNumber(0, MAX_PORT);
+const PORT = wholeNumber(0, 65_535);
 const HOST = {
   rule: 'must be an IP address or a host name, such as 0.0.0.0, :: or localhost',
   read: readHost,

@@ -7,7 +7,7 @@ import {
   WrongUsage,
 } from './config.ts';
 import { ProcessLog } from './log/process-log.ts';
-import { portInUse, startReplica } from './replica.ts';
+import { startReplica } from './replica.ts';
 import { pollOnSignal, stopOnSignal } from './signals.ts';
 
 /** Runs a replica with the configuration of the environment, until a signal stops it. Its options only print. */
@@ -47,6 +47,6 @@ async function serve(config: Config): Promise<void> {
     await replica;
   } catch (error) {
     await log.end();
-    throw portInUse(error, config, 'npm start') ?? error;
+    throw error;
   }
 }

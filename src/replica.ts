@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Config, MAX_PORT } from './config.ts';
+import type { Config } from './config.ts';
 import type { ProcessLog } from './log/process-log.ts';
 import { MAX_ADMIN_CONNECTIONS, openFilesForConnections } from './open-files.ts';
 import { RequestHistory } from './admin/request-history.ts';
@@ -16,7 +16,7 @@ export type Replica = Awaited<ReturnType<typeof startReplica>>;
 /**
  * Starts a replica: the workers, and in this thread everything else.
  * The workers listen before a snapshot is loaded, and answer requests with 429 until then.
- * @throws the system's error when a port is not available
+ * @throws the system's error when a port is not available, with a hint when it is in use
  */
 export async function startReplica(config: Config, processLog: ProcessLog) {
   const log = processLog.logger;
@@ -63,26 +63,8 @@ export async function startReplica(config: Config, processLog: ProcessLog) {
     refresh.stop();
     await workers.terminate();
     admin.close();
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
+      error.message += '; set PORT and ADMIN_PORT to free ports, such as PORT=3010 ADMIN_PORT=3011';
     throw error;
   }
-}
-
-const STEP = 10;
-
-/**
- * Returns the error of a start whose port is in use, with a command line that selects other ports; undefined for other
- * errors.
- * @param error of `startReplica`
- * @param command such as `npm start`
- */
-export function portInUse(error: unknown, { port, adminPort }: Config, command: string): Error | undefined {
-  if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) return undefined;
-  // The error of a worker has no port.
-  const taken = 'port' in error && error.port === adminPort ? adminPort : port;
-  // 0 selects a free port.
-  const free = Object.entries({ PORT: port, ADMIN_PORT: adminPort })
-    .filter(([, configured]) => configured > 0)
-    .map(([name, configured]) => `${name}=${configured + (configured > MAX_PORT - STEP ? -STEP : STEP)}`);
-  const message = `port ${taken} is in use; try: ${free.join(' ')} ${command}`;
-  return Object.assign(new Error(message, { cause: error }), { syscall: 'listen' });
 }

@@ -120,7 +120,9 @@ describe('The replica process', () => {
       const environment = { ...environmentIn(inFolder), PORT: String(replica.port), THREADS };
       const { code, stderr } = await run('src/main.ts', [], environment);
       expect(code).to.equal(1);
-      expect(stderr).to.match(/^port \d+ is in use; try: PORT=\d+ npm start\n$/);
+      expect(stderr).to.match(
+        /EADDRINUSE.*:\d+; set PORT and ADMIN_PORT to free ports, such as PORT=3010 ADMIN_PORT=3011\n$/,
+      );
     }
   });
 
