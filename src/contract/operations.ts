@@ -96,11 +96,7 @@ export interface ChangesOperation extends OperationBase {
   readonly collections: Parameter;
 }
 
-export interface PathParameter {
-  readonly name: string;
-  readonly description: string;
-  readonly example: string;
-}
+export type PathParameter = Required<Omit<Parameter, 'kind'>>;
 
 export type Operation = ListOperation | RetrieveOperation | ChangesOperation;
 

@@ -7,7 +7,7 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import express, { type Express, type Request, type Response } from 'express';
+import type { Express, Request, Response } from 'express';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import type { Api, Dependencies } from './app.ts';
 import type { Connection } from './connections/connection.ts';
@@ -96,15 +96,10 @@ function expressPrototypes(app: Express) {
     /** Declared here because a property that Express adds later changes the shape of the object. */
     readonly locals: object = {};
   }
-  adopt(ExpressRequest.prototype, express.request, app);
-  adopt(ExpressResponse.prototype, express.response, app);
+  Object.setPrototypeOf(ExpressRequest.prototype, app.request);
+  Object.setPrototypeOf(ExpressResponse.prototype, app.response);
   Object.assign(app, { request: ExpressRequest.prototype, response: ExpressResponse.prototype });
   return { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse };
-}
-
-function adopt(prototype: object, from: object, app: Express): void {
-  Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(from));
-  Object.defineProperty(prototype, 'app', { value: app });
 }
 
 interface ParserError extends NodeJS.ErrnoException {

@@ -93,11 +93,11 @@ export class Compression {
     body: Body,
   ): Promise<void> {
     const { req: request } = response;
+    const codedHeaders = [...headers, ...codingHeaders(coding, tag)];
     if (coding === undefined) {
-      send(response, 200, [...headers, ...codingHeaders(coding, tag)], body);
+      send(response, 200, codedHeaders, body);
       return;
     }
-    const codedHeaders = [...headers, ...codingHeaders(coding, tag)];
     if (request.method === 'HEAD') {
       // The length is unknown without the work.
       send(response, 200, [...codedHeaders, ...CONTENT_TYPE]);
@@ -110,11 +110,10 @@ export class Compression {
     }
     const share = shareOf(length);
     this.#inPool[share] += length;
-    const coded = await CODECS[coding].compressInPool(joined(body)).catch(() => undefined);
-    this.#inPool[share] -= length;
-    if (request.socket.destroyed) return;
-    if (coded === undefined) send(response, 200, [...headers, ...codingHeaders(undefined, tag)], body);
-    else send(response, 200, codedHeaders, [coded]);
+    const coded = await CODECS[coding].compressInPool(joined(body)).finally(() => {
+      this.#inPool[share] -= length;
+    });
+    if (!request.socket.destroyed) send(response, 200, codedHeaders, [coded]);
   }
 
   /**
