@@ -67,39 +67,22 @@ const IPV6_BITS = 64;
 const MAX_ADDRESSES = 100_000;
 
 /**
- * The counts of the addresses, which all begin again after a minute, or when they are too many. By itself, the store
- * keeps any number of them, and its windows would be as long as the wall clock is set back.
- */
-export class AddressCounts extends MemoryStore {
-  readonly #clock: () => number;
-  #endsAt = -Infinity;
-
-  constructor(clock = monotonicNow) {
-    super();
-    this.#clock = clock;
-  }
-
-  override async increment(address: string) {
-    const now = this.#clock();
-    if (now >= this.#endsAt || this.current.size >= MAX_ADDRESSES) {
-      this.#endsAt = now + WINDOW_MS;
-      await this.resetAll();
-    }
-    return super.increment(address);
-  }
-}
-
-/**
  * Creates the handler that counts requests without a valid key of each address, in this thread, and refuses those beyond
- * the limit. Behind a trusted proxy, the address is the forwarded one.
+ * the limit. Behind a trusted proxy, the address is the forwarded one. All counts begin again after a minute, or when they
+ * are too many: by itself, the store keeps any number, and its windows are as long as the wall clock is set back.
  * @param perMinute 0 for no limit
  */
 export function addressLimit(perMinute: number): RequestHandler {
+  const counts = new MemoryStore();
+  setInterval(() => void counts.resetAll(), WINDOW_MS).unref();
   return rateLimit({
-    store: new AddressCounts(),
+    store: counts,
     windowMs: WINDOW_MS,
     limit: perMinute,
-    skip: () => perMinute === 0,
+    skip: async () => {
+      if (counts.current.size >= MAX_ADDRESSES) await counts.resetAll();
+      return perMinute === 0;
+    },
     ipv6Subnet: IPV6_BITS,
     standardHeaders: false,
     legacyHeaders: false,

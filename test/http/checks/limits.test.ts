@@ -1,8 +1,10 @@
 import { EventEmitter } from 'node:events';
+import { mock } from 'node:test';
 import { expect } from 'chai';
+import type { Request, RequestHandler, Response } from 'express';
 import { newHitCounts } from '../../../src/counts/hit-counts.ts';
 import { newOpenCounts, OpenCounts, STREAMS } from '../../../src/counts/open-counts.ts';
-import { AddressCounts, countStream, keyLimit } from '../../../src/http/checks/limits.ts';
+import { addressLimit, countStream, keyLimit } from '../../../src/http/checks/limits.ts';
 import { Problem } from '../../../src/http/response/problem.ts';
 import { thrownBy } from '../../support/refusal.ts';
 
@@ -48,14 +50,19 @@ describe('The limit of a key', () => {
 
 describe('The counts of addresses', () => {
   const realNow = Date.now;
-  let now = 0;
-  let counts: AddressCounts;
-  const hits = async (address: string) => (await counts.increment(address)).totalHits;
+  let limit: RequestHandler;
+  const hits = async (ip: string) => {
+    const request = { ip, rateLimit: { used: 0 } };
+    await limit(request as unknown as Request, {} as unknown as Response, () => undefined);
+    return request.rateLimit.used;
+  };
 
   beforeEach(() => {
-    counts = new AddressCounts(() => now);
+    mock.timers.enable({ apis: ['setInterval'] });
+    limit = addressLimit(1000);
   });
   afterEach(() => {
+    mock.timers.reset();
     Date.now = realNow;
   });
 
@@ -64,17 +71,16 @@ describe('The counts of addresses', () => {
       1, 2, 1,
     ]);
     Date.now = () => realNow() - DAY_MS;
-    now += 59_999;
+    mock.timers.tick(59_999);
     expect(await hits('192.0.2.1')).to.equal(3);
-    now += 1;
+    mock.timers.tick(1);
     expect(await hits('192.0.2.1')).to.equal(1);
   });
 
   it('begin again when there are 100,000', async () => {
-    await hits('192.0.2.1');
-    for (let i = 1; i < 100_000; i++) counts.current.set(String(i), { totalHits: 1, resetTime: new Date() });
-    expect(await hits('192.0.2.1')).to.equal(1);
-    expect(counts.current).to.have.property('size', 1);
+    for (let i = 0; i < 100_000; i++) await hits(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`);
+    expect(await hits('10.0.0.0')).to.equal(1);
+    expect(await hits('10.0.0.0')).to.equal(2);
   });
 });
 
