@@ -85,19 +85,11 @@ export class KeyRing {
 /** Number of slots for the counts of keys. Further keys share them. */
 export const MAX_SLOTS = 2 ** 20;
 
-/** Gives each key of a process a slot, which it keeps. */
-export class KeySlots {
-  readonly #slots = new Map<string, number>();
-
-  find(keyId: string): number | undefined {
-    return this.#slots.get(keyId);
-  }
-
-  add(keyId: string): number {
-    const slot = this.#slots.get(keyId) ?? this.#slots.size % MAX_SLOTS;
-    this.#slots.set(keyId, slot);
-    return slot;
-  }
+/** Adds a key to the slots of the keys of a process, and returns its slot, which it keeps. */
+export function addSlot(slots: Map<string, number>, keyId: string): number {
+  const slot = slots.get(keyId) ?? slots.size % MAX_SLOTS;
+  slots.set(keyId, slot);
+  return slot;
 }
 
 /**

@@ -6,7 +6,7 @@ import { probePort } from '../http/connections/listener.ts';
 import { newHitCounts } from '../counts/hit-counts.ts';
 import { newOpenCounts, OpenCounts } from '../counts/open-counts.ts';
 import { RequestMetrics } from '../counts/request-metrics.ts';
-import { type KeyRow, KeySlots, lastKeyUse, MAX_SLOTS, newLastUses } from '../keys/key-ring.ts';
+import { addSlot, type KeyRow, lastKeyUse, MAX_SLOTS, newLastUses } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
 import { newServedDigests } from '../store/registry/served-digests.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
@@ -39,7 +39,8 @@ export class Supervisor {
   readonly #config: Config;
   readonly #log: Logger;
   readonly #slots: readonly WorkerSlot[];
-  readonly #keySlots = new KeySlots();
+  /** The slot of each key that the keys file has had. */
+  readonly #keySlots = new Map<string, number>();
   /** The main thread notes released content here. */
   readonly servedDigests = newServedDigests();
   readonly #memory: Omit<WorkerMemory, 'metrics' | 'logRing' | 'countsPart'> = {
@@ -99,7 +100,7 @@ export class Supervisor {
 
   /** Returns the hour of the last use of a key, ISO 8601 in UTC; undefined without a use since the start. */
   lastUseOf(keyId: string): string | undefined {
-    const slot = this.#keySlots.find(keyId);
+    const slot = this.#keySlots.get(keyId);
     return slot === undefined ? undefined : lastKeyUse(this.#memory.lastUses, slot);
   }
 
@@ -143,7 +144,7 @@ export class Supervisor {
 
   /** Replaces the keys of all workers, also during a swap. Fulfilled when the keys are in force. */
   replaceKeys(rows: readonly KeyRow[]): Promise<void> {
-    const slots = rows.map(({ keyId }) => this.#keySlots.add(keyId));
+    const slots = rows.map(({ keyId }) => addSlot(this.#keySlots, keyId));
     this.#keysCommand = { name: 'replace-keys', rows, slots };
     return this.#runInAll(this.#keysCommand);
   }
