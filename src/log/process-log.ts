@@ -26,9 +26,8 @@ export class ProcessLog {
   /** The main thread's own ring is last: its lines follow earlier lines of other threads. */
   #rings: readonly LogRing[] = [this.#ownRing];
 
-  #isMoving = false;
-  /** Fulfilled when the current move, or the latest one, has emptied the rings. */
-  #moved = Promise.resolve();
+  /** Fulfilled when the current move has emptied the rings. */
+  #moving: Promise<void> | undefined;
   #latestProgress = performance.now();
   #isFailing = false;
   /** Lines that were dropped because the reader has closed. */
@@ -52,7 +51,7 @@ export class ProcessLog {
     });
     setInterval(() => {
       this.#move();
-      const hasStalled = this.#isMoving && performance.now() - this.#latestProgress > STALL_MS;
+      const hasStalled = this.#moving !== undefined && performance.now() - this.#latestProgress > STALL_MS;
       if (hasStalled && this.droppedLines > this.#reportedDrops)
         this.#writeErrorMessage('the reader of standard output has stalled');
     }, POLL_MS).unref();
@@ -78,15 +77,16 @@ export class ProcessLog {
   /** Writes the remaining lines. Gives up after a time, as when the output fails or the reader stalls. */
   async end(maxWaitMs = END_MS): Promise<void> {
     this.#move();
-    await Promise.race([this.#moved, delay(maxWaitMs)]);
+    await Promise.race([this.#moving, delay(maxWaitMs)]);
   }
 
   #move(): void {
-    if (!this.#isMoving) this.#moved = this.#moveLines();
+    this.#moving ??= this.#moveLines().finally(() => {
+      this.#moving = undefined;
+    });
   }
 
   async #moveLines(): Promise<void> {
-    this.#isMoving = true;
     while (this.#rings.some(({ length }) => length > 0)) {
       for (const lines of this.#takeRound()) {
         if (!(await this.#output.write(lines))) {
@@ -101,7 +101,6 @@ export class ProcessLog {
       }
       if (!this.#isFailing) this.#reportDropped();
     }
-    this.#isMoving = false;
   }
 
   /** Takes the lines that the rings contain now, piece by piece. A busy ring does not starve the others. */
