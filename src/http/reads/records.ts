@@ -135,15 +135,14 @@ function pageForm(operation: ListOperation): Form {
       const rows = Math.min(perPage, found.totalRecords - (page - 1) * perPage);
       const { segments } = found;
       if (Array.isArray(segments)) return { is: 'body', rows, body: [START, ...segments, end], nextPage };
-      return { is: 'parts', rows, parts: partsOf(segments, end, request.method === 'HEAD'), nextPage };
+      return { is: 'parts', rows, parts: partsOf(segments, end), nextPage };
     },
   };
 }
 
-/** Yields the pieces of a page, for HEAD only blanks of their length. */
-function* partsOf(records: Iterable<readonly Buffer[]>, end: string, isHead: boolean): Generator<Body, void> {
+function* partsOf(records: Iterable<readonly Buffer[]>, end: string): Generator<Body, void> {
   yield [START];
-  for (const pieces of records) yield isHead ? pieces.map(({ length }) => ' '.repeat(length)) : pieces;
+  yield* records;
   yield [end];
 }
 
