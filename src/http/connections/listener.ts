@@ -53,12 +53,8 @@ export class Listener {
     const grace = setTimeout(() => {
       for (const connection of open.values()) connection.end();
     }, graceSeconds * 1000);
-    for (const { socket } of open.values())
-      await new Promise<void>((ended) => {
-        socket.once('close', () => {
-          ended();
-        });
-      });
+    // A socket closes after an error, too.
+    for (const { socket } of open.values()) await once(socket, 'close').catch(() => undefined);
     clearTimeout(grace);
     this.#server.close();
   }
