@@ -6,10 +6,7 @@ import type { CollectionImage } from '../store/organization-image.ts';
 import type { Predicate } from './plan.ts';
 
 /** A query in terms of a collection's indexes: the rows that are in every key set and every window. */
-export interface ResolvedQuery {
-  readonly keySets: readonly KeySet[];
-  readonly windows: readonly Window[];
-}
+export type ResolvedQuery = ReturnType<typeof resolve>;
 
 /** The rows that have any of some keys of an index. */
 export interface KeySet {
@@ -28,7 +25,7 @@ export interface Window {
 }
 
 /** Looks up the keys and instants of predicates. */
-export function resolve(collection: CollectionImage, where: readonly Predicate[]): ResolvedQuery {
+export function resolve(collection: CollectionImage, where: readonly Predicate[]) {
   const keySets: KeySet[] = [];
   const windows: Window[] = [];
   for (const predicate of where) {
