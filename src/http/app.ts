@@ -35,7 +35,7 @@ import { Compression } from './response/compression.ts';
 import { codedTag, codingHeaders, matchesAnyTag } from './response/etag.ts';
 import { type HeaderList, noSuchPath, Problem, problemOf, UNEXPECTED } from './response/problem.ts';
 import { NO_STORE, send, sendProblem } from './response/send.ts';
-import { sendStream, takeInTurns } from './response/stream.ts';
+import { LINES_TYPE, sendStream, takeInTurns } from './response/stream.ts';
 
 export interface Dependencies {
   readonly config: Config;
@@ -192,31 +192,29 @@ export class Api {
       send(response, 304, [...headers, 'ETag', codedTag(tag, coding)]); //   304
       return;
     }
+    const isStream = content.is === 'lines' && request.method !== 'HEAD';
+    if (isStream) countStream(counts, response, caller.slot); //             429: two streams of the key are open
+    response.locals.context.rows = content.rows;
     if (content.is === 'lines') {
       const all = [...headers, ...content.headers, ...codingHeaders(coding, tag)];
-      await this.#stream(response, caller, all, coding, content); //         200 · 429: two streams of the key are open
+      if (isStream)
+        await this.#stream(response, caller.organizationId, all, coding, content); // 200
+      else send(response, 200, [...all, ...LINES_TYPE]); //                  200: HEAD
     } else if (body !== undefined) {
-      response.locals.context.rows = content.rows;
       const all = [...headers, ...linkHeader(content.nextPage)];
       await this.#compression.send(response, all, coding, tag, body); //     200
     }
   }
 
-  /** @throws Problem 429 when two streams of the key are open */
   async #stream(
     response: Response,
-    { slot, organizationId }: ValidKey,
+    organizationId: string,
     headers: HeaderList,
     coding: ContentCoding | undefined,
-    { rows, images, read }: FoundLines,
+    { images, read }: FoundLines,
   ): Promise<void> {
-    const { context } = response.locals;
-    const isHead = response.req.method === 'HEAD';
-    if (!isHead) countStream(this.#dependencies.counts, response, slot);
-    context.rows = rows;
-    const compressor =
-      isHead || coding === undefined ? undefined : this.#compression.compressorFor(response, coding);
-    const stream = { connection: context.connection, organizationId, images };
+    const compressor = coding && this.#compression.compressorFor(response, coding);
+    const stream = { connection: response.locals.context.connection, organizationId, images };
     this.#streams.add(stream);
     for (const image of images) addStreams(image, 1);
     try {

@@ -7,6 +7,8 @@ import type { RequestContext } from '../request-context.ts';
 import type { HeaderList } from './problem.ts';
 import { writeHead } from './send.ts';
 
+export const LINES_TYPE: HeaderList = ['Content-Type', NDJSON_TYPE];
+
 /**
  * Sends a response in chunks, as fast as the client reads. Its length is not known in advance: the last chunk marks
  * its end (RFC 9112, section 7.1), so a stream that breaks off does not look complete.
@@ -23,11 +25,7 @@ export async function sendStream(
   read: (isSent: () => boolean) => Iterable<Buffer>,
   compressor: Transform | undefined,
 ): Promise<void> {
-  writeHead(response, 200, [...headers, 'Content-Type', NDJSON_TYPE]);
-  if (response.req.method === 'HEAD') {
-    response.end();
-    return;
-  }
+  writeHead(response, 200, [...headers, ...LINES_TYPE]);
   response.locals.context.isStream = true;
   try {
     // The compressor or the system has taken the bytes of all chunks so far.
