@@ -11,7 +11,7 @@ import { isLoopback } from '../config.ts';
 import { JSON_TYPE } from '../contract/headers.ts';
 import { INSTANT } from '../contract/parameter.ts';
 import { parseTimestamp } from '../contract/timestamp.ts';
-import { Problem, problemOf, UNEXPECTED } from '../http/response/problem.ts';
+import { Problem, problemOf, throwing, UNEXPECTED } from '../http/response/problem.ts';
 import { NO_STORE, SECURITY_HEADERS, securityHeadersOfPage } from '../http/response/send.ts';
 import { pageOf } from '../pages/page.ts';
 import { type AdminDependencies, reasonsNotReady } from './admin-state.ts';
@@ -36,7 +36,7 @@ export function createAdminApp(dependencies: AdminDependencies): Express {
       return { status: reasons.length > 0 ? 'not ready' : 'ready', reasons };
     }),
     '/metrics': async (_request, response) => {
-      send(response, 200, METRICS_CONTENT_TYPE, await metricsText(dependencies));
+      send(response, METRICS_CONTENT_TYPE, await metricsText(dependencies));
     },
     '/status': json(() => statusOf(dependencies)),
     '/summary': json(() => summaryOf(dependencies)),
@@ -54,17 +54,9 @@ export function createAdminApp(dependencies: AdminDependencies): Express {
     if (isLoopback(dependencies.config.adminHost) && isForeign(host)) throw FOREIGN_HOST;
     next();
   });
-  for (const [path, handler] of Object.entries({ ...documents, ...statusPage() })) {
-    app
-      .route(path)
-      .get(handler)
-      .all(() => {
-        throw METHOD_NOT_ALLOWED;
-      });
-  }
-  app.use(() => {
-    throw noSuchPath;
-  });
+  for (const [path, handler] of Object.entries({ ...documents, ...statusPage() }))
+    app.route(path).get(handler).all(throwing(METHOD_NOT_ALLOWED));
+  app.use(throwing(noSuchPath));
   app.use(sendError(dependencies.log.logger));
   return app;
 }
@@ -90,7 +82,7 @@ function statusPage(): Readonly<Record<string, RequestHandler>> {
   const security = securityHeadersOfPage(contentSecurityPolicy);
   const handlers = [{ ...document, path: '' }, ...files].map(({ path, contentType, read }) => {
     const handler: RequestHandler = (_request, response) => {
-      send(response, 200, contentType, read(), [], security);
+      send(response, contentType, read(), security);
     };
     return [`/${path}`, handler] as const;
   });
@@ -104,28 +96,25 @@ function sendError(log: Logger): ErrorRequestHandler {
     const problem = problemOf(error);
     if (problem === undefined) log.error({ err: error }, 'unexpected error on the admin port');
     const { status, headers, body } = problem ?? UNEXPECTED;
-    send(response, status, JSON_TYPE, body, headers);
+    send(response.status(status), JSON_TYPE, body, [...SECURITY_HEADERS, ...headers]);
   };
 }
 
-/** Returns a handler that sends JSON, with the status that it sets on the response, 200 by default. */
+/** Returns a handler that sends JSON, with the status that it sets on the response. */
 function json(contentOf: (query: Request['query'], response: Response) => object): RequestHandler {
   return ({ query }, response) => {
-    const body = JSON.stringify(contentOf(query, response));
-    send(response, response.statusCode, JSON_TYPE, body);
+    send(response, JSON_TYPE, JSON.stringify(contentOf(query, response)));
   };
 }
 
-/** Sends a response. Node omits the body of a response to HEAD. */
+/** Sends a response with the status that it has. Node omits the body of a response to HEAD. */
 function send(
   response: Response,
-  status: number,
   contentType: string,
   body: string | Buffer,
-  headers: readonly string[] = [],
-  security = SECURITY_HEADERS,
+  headers = SECURITY_HEADERS,
 ): void {
   const length = String(Buffer.byteLength(body));
   const description = ['Content-Type', contentType, 'Content-Length', length];
-  response.writeHead(status, [...security, ...NO_STORE, ...headers, ...description]).end(body);
+  response.writeHead(response.statusCode, [...headers, ...NO_STORE, ...description]).end(body);
 }

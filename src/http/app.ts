@@ -33,7 +33,7 @@ import { bodyProblem, refuseBody } from './request-body.ts';
 import { hasPath, queryOf, startContext } from './request-context.ts';
 import { Compression } from './response/compression.ts';
 import { codedTag, codingHeaders, matchesAnyTag } from './response/etag.ts';
-import { type HeaderList, noSuchPath, Problem, problemOf, UNEXPECTED } from './response/problem.ts';
+import { type HeaderList, noSuchPath, Problem, problemOf, throwing, UNEXPECTED } from './response/problem.ts';
 import { NO_STORE, send, sendProblem } from './response/send.ts';
 import { LINES_TYPE, sendStream, takeInTurns } from './response/stream.ts';
 
@@ -91,10 +91,8 @@ export class Api {
     for (const operation of operations)
       this.app.route(routePath(operation)).get(this.#answer(operation)).all(otherMethodsHandler);
     this.app.route(PUBLIC_PATHS.health).get(healthHandler).all(otherMethodsHandler);
-    const unknownPath = noSuchPath(addDocuments(this.app, config, releases, this.#compression));
-    this.app.use(() => {
-      throw unknownPath;
-    });
+    const descriptions = addDocuments(this.app, config, releases, this.#compression);
+    this.app.use(throwing(noSuchPath(descriptions)));
     this.app.use(this.#errorHandler());
   }
 

@@ -113,9 +113,8 @@ function isHost(text: string | undefined): text is string {
     text,
   );
   if (parts === null) return false;
-  const bracketed = parts.at(1);
-  const port = parts.at(2);
-  return (bracketed === undefined || isIPv6(bracketed)) && (port === undefined || Number(port) <= 65_535);
+  const [, bracketed = '::', port = '0'] = parts;
+  return isIPv6(bracketed) && Number(port) <= 65_535;
 }
 
 function localAddress({ socket }: Request): string {

@@ -62,6 +62,13 @@ export function notReady(reason: RequestRefusal, cause: string): Problem {
   return retryLater(reason, `The service is not ready: ${cause}. Try again later.`);
 }
 
+/** Returns a handler of requests that throws a problem. */
+export function throwing(problem: Problem) {
+  return (): never => {
+    throw problem;
+  };
+}
+
 /** Has the same bytes for a missing record and for one of another organization. */
 export const NO_SUCH_RECORD = new Problem(404, 'There is no such record.');
 export const ALLOW: HeaderList = ['Allow', 'GET, HEAD, OPTIONS'];
