@@ -4,7 +4,7 @@ import type Database from 'better-sqlite3';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../contract/headers.ts';
 import { parseTimestamp } from '../contract/timestamp.ts';
 import { type Credential, DIGEST_BYTES, digestOf, newSecret } from './credential.ts';
-import { endOf, type KeyRow, type KeyState, stateOf } from './key-ring.ts';
+import { endOf, type KeyRow, stateOf } from './key-ring.ts';
 import { CorruptKeysFile, EMPTY_KEYS_FILE, withKeysFile } from './open-keys-file.ts';
 
 export interface KeyEntry extends Omit<KeyRow, 'digest'> {
@@ -14,12 +14,6 @@ export interface KeyEntry extends Omit<KeyRow, 'digest'> {
 
 export interface NewKey extends Credential {
   readonly keyId: string;
-}
-
-/** A key that replaces another, and the end of the other: of the overlap, or its own expiry if that is earlier. */
-interface Rotation {
-  readonly key: NewKey;
-  readonly formerExpiresAt: string;
 }
 
 export const LABEL_RULE = 'must be at most 200 characters without line breaks or other control characters';
@@ -62,17 +56,13 @@ export class KeysFile {
   /**
    * Creates a key of the same organization and label as a valid key, and lets the former one expire.
    * @param overlapMs time for which both keys are valid, unless the former one expires earlier
-   * @returns the reason if there is no such valid key
+   * @returns the new key, and the end of the former one: of the overlap, or its own expiry if that is earlier; or the
+   *   reason if there is no such valid key
    */
-  rotate(
-    keyId: string,
-    overlapMs: number,
-    now: Date,
-    expiresAt?: Date,
-  ): Rotation | 'unknown' | Exclude<KeyState, 'valid'> {
+  rotate(keyId: string, overlapMs: number, now: Date, expiresAt?: Date) {
     return this.#write((database) => {
       const former = database.prepare<[string], KeyEntry>(`${SELECT_ENTRIES} WHERE key_id = ?`).get(keyId);
-      if (former === undefined) return 'unknown';
+      if (former === undefined) return 'unknown' as const;
       const state = stateOf(former, now.getTime());
       if (state !== 'valid') return state;
       const end = Math.min(endOf(former.expiresAt), now.getTime() + overlapMs);
