@@ -48,7 +48,7 @@ export const NO_SCHEDULE: ScheduleImage = {
   eventOf: sharedUint32s(0),
   starts: sharedInt64s(0),
   startAt: { sorted: sharedInt64s(0), rows: sharedUint32s(0) },
-  nextFields: recordsImage([], String),
+  nextFields: recordsImage([]),
 };
 
 /** What all sections have. A section is a part of an organization's data, which is kept or released as a whole. */

@@ -25,13 +25,12 @@ export interface RecordsImage {
   readonly offsets: Floats;
 }
 
-export function recordsImage<T>(values: readonly T[], textOf: (value: T) => string): RecordsImage {
-  const offsets = sharedFloats(values.length + 1);
-  for (const [i, value] of values.entries())
-    offsets[i + 1] = offsets[i] + Buffer.byteLength(textOf(value)) + 1;
-  const bytes = sharedBytes(offsets[values.length]);
+export function recordsImage(texts: readonly string[]): RecordsImage {
+  const offsets = sharedFloats(texts.length + 1);
+  for (const [i, text] of texts.entries()) offsets[i + 1] = offsets[i] + Buffer.byteLength(text) + 1;
+  const bytes = sharedBytes(offsets[texts.length]);
   const target = viewOf(bytes, 0, bytes.length);
-  for (const [i, value] of values.entries()) target.write(`${textOf(value)},`, offsets[i]);
+  for (const [i, text] of texts.entries()) target.write(`${text},`, offsets[i]);
   return { bytes, offsets };
 }
 

@@ -2,5 +2,5 @@ import { recordsImage, type RecordsImage } from '../../src/store/records.ts';
 
 /** Packs values as records. */
 export function pack(values: readonly unknown[]): RecordsImage {
-  return recordsImage(values, (value) => JSON.stringify(value));
+  return recordsImage(values.map((value) => JSON.stringify(value)));
 }

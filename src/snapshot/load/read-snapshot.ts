@@ -162,8 +162,7 @@ function loadDeletions(
 
 function imageOf(deletions: readonly Deletion[]): ChangesImage['deleted'] {
   const { sorted, rows } = instantImage(BigInt64Array.from(deletions, ({ instant }) => instant));
-  const inOrder = Array.from(rows, (i) => deletions[i]);
-  return { sorted, ids: recordsImage(inOrder, ({ id }) => JSON.stringify(id)) };
+  return { sorted, ids: recordsImage(Array.from(rows, (i) => JSON.stringify(deletions[i].id))) };
 }
 
 /** Returns a function that counts the records of each run that was read, and reports them. */

@@ -71,5 +71,5 @@ function nextFieldsOf({ count, records }: CollectionImage): ScheduleImage['nextF
     if (typeof id === 'string' && typeof startAt === 'string') return nextSessionFields(startAt, id);
     throw inconsistent(`record ${session} of ${SESSIONS.table} is not ${STORED_SESSION.name}`);
   });
-  return recordsImage(texts, (text) => text);
+  return recordsImage(texts);
 }

@@ -1,5 +1,5 @@
 import { type Row, sharedUint32s, type Uint32s } from '../memory/shared-arrays.ts';
-import { BACKSLASH, QUOTE, recordPrefix, type RecordsImage } from '../records.ts';
+import { firstValueOf, recordAt, recordPrefix, type RecordsImage } from '../records.ts';
 import { sameBytes } from './key-table.ts';
 import { hashBytes, hashText, slotCount, type Texts } from './texts.ts';
 
@@ -41,22 +41,16 @@ export class IdIndexBuilder {
       let slot = hash & mask;
       for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
         const other = slots[slot] - 1;
-        if (known[other] === hash && this.#sameId(records, other, row)) return i;
+        if (known[other] === hash && sameId(records, other, row)) return i;
       }
       slots[slot] = row + 1;
     }
     return undefined;
   }
+}
 
-  #sameId({ bytes, offsets }: RecordsImage, a: Row, b: Row): boolean {
-    let i = offsets[a] + this.image.prefixLength + 1;
-    let j = offsets[b] + this.image.prefixLength + 1;
-    for (; bytes[i] === bytes[j]; i++, j++) {
-      if (bytes[i] === QUOTE) return true;
-      if (bytes[i] === BACKSLASH && bytes[++i] !== bytes[++j]) return false;
-    }
-    return false;
-  }
+function sameId(records: RecordsImage, a: Row, b: Row): boolean {
+  return firstValueOf(recordAt(records, a)).equals(firstValueOf(recordAt(records, b)));
 }
 
 /** Returns the row of the record with an id, or -1. */
