@@ -17,7 +17,7 @@ import { Builds } from '../builds.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 
 const organizations = [{ organizationId: 'o' }];
-const HUGE_BYTES = 300_000_000;
+const HUGE_BYTES = 500_000_000;
 /** Reports the peak of the resident memory when the main thread exits. `maxRSS` includes that of the parent process. */
 const REPORT_PEAK = `import { isMainThread } from 'node:worker_threads';
   import { readFileSync } from 'node:fs';
@@ -156,7 +156,7 @@ describe('The files of an import folder', () => {
     });
   });
 
-  it('may expand to a line of 300 MB, which is rejected in less memory', async () => {
+  it('may expand to a line of 500 MB, which is rejected in less memory', async () => {
     const line = Buffer.concat([toFile(tickets.slice(0, 1)), Buffer.alloc(HUGE_BYTES, 'x')]);
     const input = inFolder('huge');
     writeImport(input, { organizations: SMALL_IMPORT.organizations });
