@@ -46,11 +46,8 @@ export function publishedName(file: string, requested?: string): string {
   const given = requested ?? basename(file);
   const name = requested === undefined || given.endsWith(SNAPSHOT_SUFFIX) ? given : given + SNAPSHOT_SUFFIX;
   if (isSnapshotName(name)) return name;
-  throw new NotPublished(
-    requested === undefined
-      ? `${file}: its name is not a valid snapshot name; specify one with --as, such as --as north`
-      : `"${requested}" is not a valid snapshot name: it must be a file name, without a folder or a leading dot`,
-  );
+  const rule = 'a file name without a folder or a leading dot, such as --as north';
+  throw new NotPublished(`"${given}" is not a valid snapshot name: specify ${rule}`);
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import type { Permit } from '../../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
@@ -215,7 +215,7 @@ describe('The published name', () => {
   it('must be requested when that of the file is not suitable', () => {
     for (const file of ['export.db', 'x/.sqlite', '.hidden.sqlite']) {
       expect(thrownBy(() => publishedName(file), NotPublished).message).to.equal(
-        `${file}: its name is not a valid snapshot name; specify one with --as, such as --as north`,
+        `"${basename(file)}" is not a valid snapshot name: specify a file name without a folder or a leading dot, such as --as north`,
       );
     }
   });
@@ -223,7 +223,7 @@ describe('The published name', () => {
   it('is a visible file name without a folder', () => {
     for (const name of ['', '.', '..', '.hidden', '../a', 'a/b', '/a', 'a\n', '\0', 'a\u0085b', '.sqlite']) {
       expect(thrownBy(() => publishedName('a.sqlite', name), NotPublished).message).to.match(
-        /is not a valid snapshot name: it must be a file name, without a folder or a leading dot$/,
+        /is not a valid snapshot name: specify a file name without a folder or a leading dot/,
       );
     }
   });
