@@ -105,7 +105,7 @@ function checkFields(header: Buffer, size: number): void {
     throw new RefusedSnapshot('not-sqlite', 'it is not an SQLite database');
   const applicationId = header.readInt32BE(68);
   if (applicationId !== APPLICATION_ID) {
-    const found = `its application_id is ${hex(applicationId)}, not ${hex(APPLICATION_ID)}`;
+    const found = `its application_id is ${applicationId}, not ${APPLICATION_ID}`;
     throw new RefusedSnapshot('foreign', `it is a database of another application: ${found}`);
   }
   const version = header.readInt32BE(60);
@@ -183,19 +183,10 @@ function isSchemaLeaf(page: Buffer, at: number): boolean {
 function checkSchema(database: Database.Database): void {
   const found = schemaStatements(database);
   const objects = new Set([...SCHEMA_STATEMENTS.keys(), ...found.keys()]);
-  const differences = Array.from(objects)
-    .filter((object) => found.get(object) !== SCHEMA_STATEMENTS.get(object))
-    .map((object) => {
-      if (!found.has(object)) return `${object} is missing`;
-      return `${object} ${SCHEMA_STATEMENTS.has(object) ? 'differs' : 'is unexpected'}`;
-    });
-  if (differences.length === 0) return;
-  const message = `its schema is not that of a snapshot (data/schema.sql): ${differences.join(', ')}; ${REBUILD}`;
+  const different = [...objects].filter((object) => found.get(object) !== SCHEMA_STATEMENTS.get(object));
+  if (different.length === 0) return;
+  const message = `its schema is not that of a snapshot (data/schema.sql) in ${different.join(', ')}; ${REBUILD}`;
   throw new RefusedSnapshot('schema', message);
-}
-
-function hex(value: number): string {
-  return `0x${(value >>> 0).toString(16).padStart(8, '0')}`;
 }
 
 /** Modes of files with records, and of the folders for them: personal data is for the owner and the group. */
