@@ -30,8 +30,8 @@ export class Comparison {
   requested = 0;
   readonly #staging: Staging;
   readonly #earlier: EarlierSnapshot;
-  readonly #insertLinked: Database.Statement<[string, number, string, string, string]>;
-  readonly #selectLinked: Database.Statement<[string, number, string, string], string>;
+  readonly #insertLinked: Database.Statement<[number, string, string]>;
+  readonly #selectLinked: Database.Statement<[number, string], string>;
 
   constructor(staging: Staging, earlier: EarlierSnapshot) {
     this.#staging = staging;
@@ -39,12 +39,11 @@ export class Comparison {
     const { database } = staging;
     database.exec(`
       CREATE TABLE earlier (
-        collection TEXT, organization INTEGER, id TEXT, content TEXT NOT NULL, changed_at TEXT NOT NULL,
-        PRIMARY KEY (collection, organization, id)
+        organization INTEGER, content TEXT, changed_at TEXT NOT NULL, PRIMARY KEY (organization, content)
       ) STRICT, WITHOUT ROWID`);
-    this.#insertLinked = database.prepare('INSERT OR IGNORE INTO earlier VALUES (?, ?, ?, ?, ?)');
+    this.#insertLinked = database.prepare('INSERT OR IGNORE INTO earlier VALUES (?, ?, ?)');
     this.#selectLinked = database.prepare(
-      'SELECT changed_at FROM earlier WHERE collection = ? AND organization = ? AND id = ? AND content = ?',
+      'SELECT changed_at FROM earlier WHERE organization = ? AND content = ?',
     );
     this.#selectLinked.pluck();
   }
@@ -112,18 +111,16 @@ export class Comparison {
 
   /** Adds the time of its last change to each record of a linked collection that equals the earlier one. */
   *#compareLinked(layout: CollectionLayout, staged: Iterable<StagedRecord>): Generator<MergedPart> {
-    const { name } = layout;
     for (const run of this.#earlier.runs(layout, this.#staging.organizationIds)) {
       for (let row = 0; row < run.count; row++) {
         const found = this.#lookUp(run, row);
         if (typeof found === 'object') yield found;
         const content = linkedContent({ json: run.jsonAt(row), values: run.valuesAt(row) });
-        this.#insertLinked.run(name, run.organization, run.idAt(row), content, run.changedAt(row));
+        this.#insertLinked.run(run.organization, content, run.changedAt(row));
       }
     }
     for (const record of staged) {
-      const { id } = placeOf(layout, record.json);
-      const changedAt = this.#selectLinked.get(name, record.organization, id, linkedContent(record));
+      const changedAt = this.#selectLinked.get(record.organization, linkedContent(record));
       yield { ...record, changedAt };
     }
   }
@@ -142,7 +139,7 @@ export class Comparison {
   }
 }
 
-/** Returns the content of an event or a session: its record, and the event of a session, which the columns have. */
+/** Returns the content of an event or a session, ids included: its record, and the event of a session in its columns. */
 function linkedContent({ json, values }: Pick<StagedRecord, 'json' | 'values'>): string {
   return json + values.join();
 }
