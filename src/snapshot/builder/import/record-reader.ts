@@ -60,9 +60,7 @@ export function compileReader(
 
     const served = variant.normalize(imported, notes) as JsonObject;
     const json = JSON.stringify(served);
-    // A UTF-16 code unit takes at most three bytes in UTF-8, so short texts need not be measured.
-    if (json.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(json) > MAX_RECORD_BYTES)
-      return { problems: [{ field: '', reason: TOO_LARGE }] };
+    if (Buffer.byteLength(json) > MAX_RECORD_BYTES) return { problems: [{ field: '', reason: TOO_LARGE }] };
     notes.checkText(line);
     const id = textIn(served[resource.id]);
     if (id === '.' || id === '..')
