@@ -143,7 +143,7 @@ export class Api {
     const read =
       operation.kind === 'changes'
         ? changesReader(operation, pins, config.changesWaitSeconds * 1000)
-        : recordsReader(operation, pins, config.publicBaseUrl);
+        : recordsReader(operation, pins, config);
 
     return (request, response, next) => {
       const { context } = response.locals;

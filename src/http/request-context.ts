@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
 import { REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../contract/headers.ts';
 import type { PathParameter } from '../contract/operations.ts';
 import { VERSION_HEADER } from '../contract/releases.ts';
@@ -99,9 +100,14 @@ export function pathParameter({ params }: Request, { name }: PathParameter): str
  * Returns the base URL of links. It is the configured one, or the scheme and authority of the request. The address of
  * the socket replaces an absent or malformed host.
  */
-export function originOf(request: Request, publicBaseUrl: string | undefined): string {
+export function originOf(
+  request: Request,
+  { publicBaseUrl, trustProxy }: Pick<Config, 'publicBaseUrl' | 'trustProxy'>,
+): string {
   if (publicBaseUrl !== undefined) return publicBaseUrl;
-  const { protocol, host } = request;
+  // Without trusted proxies, Express would return the same values, but look up its settings for each.
+  const { protocol, host } =
+    trustProxy === false ? { protocol: 'http', host: request.headers.host } : request;
   const scheme = protocol.toLowerCase() === 'https' ? 'https' : 'http';
   return `${scheme}://${isHost(host) ? host : localAddress(request)}`;
 }

@@ -43,7 +43,7 @@ interface Form {
 export function recordsReader(
   operation: ListOperation | RetrieveOperation,
   pins: Pins,
-  publicBaseUrl: string | undefined,
+  config: Parameters<typeof originOf>[1],
 ): Reader {
   const formOf = formsOf(operation);
   const list = listOf(operation.collection);
@@ -60,7 +60,7 @@ export function recordsReader(
 
     const isPartialView = cutting.some(({ name }) => query.values.has(name));
     const headers = dataHeaders(section, isPartialView);
-    const origin = form.hasLinks ? originOf(request, publicBaseUrl) : '';
+    const origin = form.hasLinks ? originOf(request, config) : '';
     const tag = entityTag(form.contentTag(image, context.now), context.version?.name, origin, request.url);
     // Before the query is validated, since only responses to valid queries have a tag.
     const known = query.violations.length > 0 ? undefined : matchedTag(request.headers['if-none-match'], tag);
