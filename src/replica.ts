@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Config } from './config.ts';
 import type { ProcessLog } from './log/process-log.ts';
 import { MAX_ADMIN_CONNECTIONS, openFilesForConnections } from './open-files.ts';
-import { RequestHistory } from './admin/request-history.ts';
+import { startRequestHistory } from './admin/request-history.ts';
 import { startRefresh } from './refresh.ts';
 import { Supervisor } from './workers/supervisor.ts';
 
@@ -23,7 +23,7 @@ export async function startReplica(config: Config, processLog: ProcessLog) {
   const workers = new Supervisor(config, log);
   processLog.attach(workers.logRings);
   const refresh = startRefresh(config, workers, log);
-  const requestHistory = new RequestHistory(workers);
+  const requestHistory = startRequestHistory(workers);
 
   // The import occupies this thread, so the loader and the workers start before it.
   await workers.allStarted;

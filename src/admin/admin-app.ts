@@ -42,7 +42,7 @@ export function createAdminApp(dependencies: AdminDependencies): Express {
     '/summary': json(() => summaryOf(dependencies)),
     '/organizations': json((query) => organizationsPage(dependencies, listQuery(query))),
     '/keys': json((query) => keysPage(dependencies, listQuery(query))),
-    '/history': json(() => ({ intervals: dependencies.requestHistory.intervals(dependencies.clock()) })),
+    '/history': json(() => ({ intervals: dependencies.requestHistory(dependencies.clock()) })),
   };
   const noSuchPath = new Problem(404, `No such path. The paths are /, ${Object.keys(documents).join(', ')}.`);
 

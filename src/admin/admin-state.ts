@@ -20,7 +20,7 @@ export interface AdminDependencies {
   readonly stores: StoreRegistry;
   readonly admission: Pick<Admission, 'retainableBytes'>;
   readonly history: LoadHistory;
-  readonly requestHistory: Pick<RequestHistory, 'intervals'>;
+  readonly requestHistory: RequestHistory;
   readonly snapshots: Readonly<Pick<SnapshotWatcher, 'complaint' | 'hasTriedAll'>>;
   readonly keys: Readonly<Pick<KeysWatcher, 'current' | 'complaint' | 'warning'>>;
   readonly workers: Readonly<

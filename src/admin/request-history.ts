@@ -5,39 +5,25 @@ import type { Supervisor } from '../workers/supervisor.ts';
 const INTERVAL_SECONDS = 10;
 const MAX_INTERVALS = 3600 / INTERVAL_SECONDS;
 
-export type RequestInterval = ReturnType<RequestHistory['intervals']>[number];
+export type RequestHistory = ReturnType<typeof startRequestHistory>;
+export type RequestInterval = ReturnType<RequestHistory>[number];
 
 /**
  * Samples the request metrics of all workers every 10 seconds, and keeps the samples of an hour. The metrics never
- * decrease, since they remain when a worker is replaced.
+ * decrease, since they remain when a worker is replaced. The timer does not keep the process alive.
+ * @returns function that returns the intervals of the last hour, oldest first, at a time in milliseconds since the epoch
  */
-export class RequestHistory {
-  readonly #workers: Pick<Supervisor, 'requestMetrics'>;
+export function startRequestHistory(workers: Pick<Supervisor, 'requestMetrics'>) {
   /** An interval lies between two samples. */
-  readonly #samples: ReturnType<typeof sampleOf>[] = [];
-
-  /** Takes the first sample. The timer of the others does not keep the process alive. */
-  constructor(workers: Pick<Supervisor, 'requestMetrics'>) {
-    this.#workers = workers;
-    this.#sample();
-    setInterval(() => {
-      this.#sample();
-    }, INTERVAL_SECONDS * 1000).unref();
-  }
-
-  #sample(): void {
-    this.#samples.push(sampleOf(this.#workers.requestMetrics));
-    if (this.#samples.length > MAX_INTERVALS + 1) this.#samples.shift();
-  }
-
-  /**
-   * Returns the intervals of the last hour, oldest first.
-   * @param now milliseconds since the epoch
-   */
-  intervals(now: number) {
+  const samples = [sampleOf(workers.requestMetrics)];
+  setInterval(() => {
+    samples.push(sampleOf(workers.requestMetrics));
+    if (samples.length > MAX_INTERVALS + 1) samples.shift();
+  }, INTERVAL_SECONDS * 1000).unref();
+  return (now: number) => {
     const epoch = now - monotonicNow();
-    return this.#samples.slice(1).map((to, i) => {
-      const from = this.#samples[i];
+    return samples.slice(1).map((to, i) => {
+      const from = samples[i];
       const buckets = to.buckets.map((count, bucket) => count - from.buckets[bucket]);
       const percentile = (share: number) => percentileOf(buckets, DURATION_BOUNDS, share);
       return {
@@ -56,7 +42,7 @@ export class RequestHistory {
         p99: percentile(0.99),
       };
     });
-  }
+  };
 }
 
 /** Returns the totals since the start of the process, of all operations, at a time of the monotonic clock. */

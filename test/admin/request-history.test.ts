@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { percentileOf, RequestHistory } from '../../src/admin/request-history.ts';
+import { percentileOf, startRequestHistory } from '../../src/admin/request-history.ts';
 import { type AnsweredRequest, DURATION_BOUNDS, RequestMetrics } from '../../src/counts/request-metrics.ts';
 import { FIXED } from '../support/random.ts';
 
@@ -31,7 +31,7 @@ function startHistory() {
   workers[0].countRequest({ status: 400 });
   mock.timers.reset();
   mock.timers.enable({ apis: ['setInterval'] });
-  const history = new RequestHistory({ requestMetrics: workers });
+  const history = startRequestHistory({ requestMetrics: workers });
   return {
     workers,
     answer: ({ worker, ...answered }: Request) => {
@@ -41,7 +41,7 @@ function startHistory() {
       time += milliseconds;
       mock.timers.tick(10_000);
     },
-    intervals: () => history.intervals(NOW),
+    intervals: () => history(NOW),
   };
 }
 

@@ -46,7 +46,7 @@ export function emptyOperations(): Operations {
     stores: new StoreRegistry(),
     admission: { retainableBytes: RETAINABLE_BYTES },
     history: new LoadHistory(),
-    requestHistory: { intervals: () => [] },
+    requestHistory: () => [],
     snapshots: { complaint: undefined, hasTriedAll: true },
     keys: { current: undefined, complaint: undefined, warning: undefined },
     workers: {
