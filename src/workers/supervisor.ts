@@ -50,9 +50,10 @@ export class Supervisor {
     lastUses: newLastUses(),
     servedDigests: this.servedDigests,
   };
-  /** The workers that have the latest view and keys, and receive every update. */
+  /** The workers that have the latest view, and receive every update. */
   readonly #members = new Set<WorkerHandle>();
-  readonly #listening = new Set<WorkerHandle>();
+  /** Number of workers that listen. */
+  listening = 0;
   /** Whether all workers have listened at the same time. */
   hasListened = false;
   /** Number of workers that ended and were replaced. */
@@ -92,10 +93,6 @@ export class Supervisor {
   /** The open connections, streams and unsent bytes of all workers. */
   get counts(): Pick<OpenCounts, 'inAll' | 'limit'> {
     return this.#slots[0].counts;
-  }
-
-  get listening(): number {
-    return this.#listening.size;
   }
 
   /** Returns the hour of the last use of a key, ISO 8601 in UTC; undefined without a use since the start. */
@@ -183,7 +180,6 @@ export class Supervisor {
     const workerData: WorkerInput = { config: this.#config, memory: { ...this.#memory, ...own } };
     const worker = new WorkerHandle(new Worker(PROGRAM, { workerData }));
     void worker.ended.then(() => {
-      this.#listening.delete(worker);
       slot.counts.clear();
     });
     return worker;
@@ -201,20 +197,18 @@ export class Supervisor {
     if (outcome === undefined) throw new Error(`a worker ended before it listened: ${await worker.ended}`);
     const { port = this.#port, failure } = outcome;
     if (failure !== undefined) throw Object.assign(new Error(failure.message), failure);
-    this.#listening.add(worker);
+    this.listening++;
+    void worker.ended.then(() => this.listening--);
     return port;
   }
 
   async #join(worker: WorkerHandle): Promise<void> {
     const { images, view } = this.#publisher.latest;
     await worker.prepare(images, view);
-    // Other keys may replace these before the worker has them.
-    for (let keys: Command | undefined; keys !== this.#keysCommand;) {
-      keys = this.#keysCommand;
-      if (keys !== undefined) await worker.run(keys);
-    }
+    // Keys that replace these are sent after them.
     this.#members.add(worker);
     void worker.ended.then(() => this.#members.delete(worker));
+    if (this.#keysCommand !== undefined) await worker.run(this.#keysCommand);
   }
 
   /** Replaces the worker of a slot whenever it ends, until the supervisor stops. */
