@@ -36,7 +36,7 @@ import {
   type PublicPathName,
 } from './public-paths.ts';
 import {
-  changeSchemas,
+  CHANGE_SCHEMAS,
   componentRef,
   foundChanges,
   foundList,
@@ -59,8 +59,7 @@ export function openApiDocument(
   baseUrl = '/',
   publicPaths: readonly PublicPathName[] = Object.keys(PUBLIC_PATHS) as PublicPathName[],
 ): Schema {
-  const reads = OPERATIONS.filter((operation) => operation.kind !== 'changes');
-  const resources = Array.from(new Set(reads.map(({ collection }) => collection)), (name) => RESOURCES[name]);
+  const resources = Object.values(RESOURCES);
   return {
     openapi: '3.1.0',
     info: {
@@ -97,7 +96,7 @@ export function openApiDocument(
       schemas: {
         ...Object.fromEntries(resources.flatMap((resource) => Object.entries(resourceSchemas(resource)))),
         ...Object.fromEntries(resources.map(({ name }) => [`${name}Page`, pageSchema(name)])),
-        ...changeSchemas(reads.filter((operation) => operation.kind === 'list')),
+        ...CHANGE_SCHEMAS,
         ...PROBLEM_SCHEMAS,
       },
     },

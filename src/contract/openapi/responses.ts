@@ -11,7 +11,6 @@ import {
   STRICT_HANDLING,
   VARY,
 } from '../headers.ts';
-import type { ListOperation } from '../operations.ts';
 import { MAX_PER_PAGE, PAGE, type Schema } from '../parameter.ts';
 import { LATEST_VERSION_HEADER, PREVIEW, STABLE, VERSION_HEADER } from '../releases.ts';
 import { COLLECTION_NAMES, RESOURCES } from '../resources.ts';
@@ -253,18 +252,20 @@ const ChangeEnd = line('end', 'Last line. Without it, the stream is not whole.',
   },
 });
 
-/** Returns the schema `ChangeLine`, and those that it refers to. In Rust, `Change` is the type of its property `change`. */
-export function changeSchemas(lists: readonly ListOperation[]): Record<string, Schema> {
-  const puts = lists.map(({ collection, pathParameter }): [string, Schema] => [
-    `${RESOURCES[collection].name}Put`,
-    line('put', `Add a record of ${collection}, or replace the one with its id.`, {
-      collection: { type: 'string', const: collection },
-      id: text('Identifier of the record.'),
-      ...(pathParameter && { eventId: text('Identifier of the event.') }),
-      record: componentRef('schemas', RESOURCES[collection].name),
-    }),
-  ]);
-  const lines = { ChangeReset, ChangeDelete, ...Object.fromEntries(puts), ChangeEnd };
-  const oneOf = Object.keys(lines).map((name) => componentRef('schemas', name));
-  return { ChangeLine: { description: 'A line of a stream of changes.', oneOf }, ...lines };
-}
+const puts = Object.entries(RESOURCES).map(([collection, { name }]): [string, Schema] => [
+  `${name}Put`,
+  line('put', `Add a record of ${collection}, or replace the one with its id.`, {
+    collection: { type: 'string', const: collection },
+    id: text('Identifier of the record.'),
+    ...(collection === 'sessions' && { eventId: text('Identifier of the event.') }),
+    record: componentRef('schemas', name),
+  }),
+]);
+const lines = { ChangeReset, ChangeDelete, ...Object.fromEntries(puts), ChangeEnd };
+const oneOf = Object.keys(lines).map((name) => componentRef('schemas', name));
+
+/** The schema `ChangeLine`, and those that it refers to. In Rust, `Change` is the type of its property `change`. */
+export const CHANGE_SCHEMAS = {
+  ChangeLine: { description: 'A line of a stream of changes.', oneOf },
+  ...lines,
+} as const;
