@@ -1,9 +1,6 @@
 import { parseTimestamp } from '../contract/timestamp.ts';
 import { digestOf } from './credential.ts';
 
-/** A key that is both revoked and expired counts as revoked. */
-export type KeyState = 'valid' | 'expired' | 'revoked';
-
 export interface ValidKey {
   readonly keyId: string;
   readonly organizationId: string;
@@ -24,11 +21,11 @@ export interface KeyRow {
   readonly revokedAt: string | null;
 }
 
-/** Returns the state of a key at a time, in milliseconds since the epoch. */
-export function stateOf(
-  { expiresAt, revokedAt }: Pick<KeyRow, 'expiresAt' | 'revokedAt'>,
-  now: number,
-): KeyState {
+/**
+ * Returns the state of a key at a time, in milliseconds since the epoch. A key that is both revoked and expired counts as
+ * revoked.
+ */
+export function stateOf({ expiresAt, revokedAt }: Pick<KeyRow, 'expiresAt' | 'revokedAt'>, now: number) {
   if (revokedAt !== null) return 'revoked';
   return now < endOf(expiresAt) ? 'valid' : 'expired';
 }

@@ -5,12 +5,14 @@ import {
   countValid,
   KeyRing,
   type KeyRow,
-  type KeyState,
   lastKeyUse,
   MAX_SLOTS,
   newLastUses,
   noteKeyUse,
+  type stateOf,
 } from '../../src/keys/key-ring.ts';
+
+type State = ReturnType<typeof stateOf>;
 
 const row = (keyId: string, ended: Partial<KeyRow> = {}): KeyRow => ({
   keyId,
@@ -39,7 +41,7 @@ describe('KeyRing.check', () => {
   const outcomes = (organizationId: string, secret: string) =>
     [END - 1, END].map((now) => ring.check(organizationId, secret, now).outcome);
 
-  const known: [organizationId: string, keyId: string, outcomes: [KeyState, KeyState]][] = [
+  const known: [organizationId: string, keyId: string, outcomes: [State, State]][] = [
     ['org_1', 'first', ['valid', 'valid']],
     ['org_1', 'second', ['valid', 'valid']],
     ['org_2', 'foreign', ['valid', 'valid']],
