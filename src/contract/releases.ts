@@ -27,11 +27,8 @@ export const RELEASES: readonly Release[] = [
 export const VERSION_HEADER = 'Service-API-Version';
 export const LATEST_VERSION_HEADER = 'Service-API-Latest-Version';
 
-/** `stable`, `preview`, or the date of an upcoming release. */
-export type Version = string;
-
-export const STABLE: Version = 'stable';
-export const PREVIEW: Version = 'preview';
+export const STABLE = 'stable';
+export const PREVIEW = 'preview';
 
 /**
  * Returns the version that a header value selects on a day, which for an invalid value is the stable version. The date of

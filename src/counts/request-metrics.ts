@@ -1,11 +1,11 @@
 import { OPERATIONS } from '../contract/operations.ts';
-import { PREVIEW, STABLE, type Version } from '../contract/releases.ts';
+import { PREVIEW, STABLE } from '../contract/releases.ts';
 
 /** The labels of request counts, which do not depend on the content of requests. The last one is that of other values. */
 const OPERATION_LABELS: readonly string[] = [...OPERATIONS.map(({ id }) => id), 'other'];
 const STATUSES = [200, 204, 302, 304, 400, 403, 404, 405, 408, 413, 429, 431, 500, 'other'] as const;
 const NONE = 'none';
-const VERSION_LABELS: readonly Version[] = [STABLE, PREVIEW, NONE, 'upcoming'];
+const VERSION_LABELS: readonly string[] = [STABLE, PREVIEW, NONE, 'upcoming'];
 
 function indexIn(labels: readonly unknown[], label: unknown): number {
   const index = labels.indexOf(label);
@@ -92,7 +92,7 @@ export interface AnsweredRequest {
   readonly status: number;
   /** Id of the operation; undefined when no route matches. */
   readonly operation?: string | undefined;
-  readonly version?: Version | undefined;
+  readonly version?: string | undefined;
   readonly reason?: RequestRefusal | undefined;
   readonly pin?: PinOutcome | undefined;
   /** Undefined for a stream, whose duration depends on its client. */
