@@ -88,14 +88,11 @@ export function shapeSchema(
     return { type: 'array', items: shapeSchema(shape.items, objectSchema, keywordsOf) };
   if (shape.kind === 'object' || shape.kind === 'anyObject') return objectSchema(shape);
   if (shape.kind === 'choice') return { type: 'string', enum: shape.values };
-  return { type: JSON_TYPES[shape.kind] ?? 'string', ...keywordsOf(shape) };
+  return { type: JSON_TYPES.find((type) => type === shape.kind) ?? 'string', ...keywordsOf(shape) };
 }
 
-const JSON_TYPES: Partial<Record<Shape['kind'], string>> = {
-  number: 'number',
-  integer: 'integer',
-  boolean: 'boolean',
-};
+/** The kinds that are types of JSON Schema. The values of others are strings there. */
+const JSON_TYPES = ['number', 'integer', 'boolean'];
 
 type Declaration<Example extends Json> = (description: string, example: Example) => Field;
 
