@@ -14,10 +14,7 @@ const FAILED = 1;
  */
 export function stopOnSignal(
   starting: Promise<Pick<Replica, 'stop'>>,
-  {
-    shutdownDelaySeconds,
-    shutdownGraceSeconds,
-  }: Pick<Config, 'shutdownDelaySeconds' | 'shutdownGraceSeconds'>,
+  config: Pick<Config, 'shutdownDelaySeconds' | 'shutdownGraceSeconds'>,
   log: Pick<ProcessLog, 'logger' | 'end'>,
 ): void {
   const { logger } = log;
@@ -29,7 +26,8 @@ export function stopOnSignal(
     let exitCode = 0;
     try {
       // SIGINT is Ctrl-C: a user waits at the terminal, and no proxy has to notice.
-      const stopped = replica.stop(signal === 'SIGINT' ? 0 : shutdownDelaySeconds, shutdownGraceSeconds);
+      const delaySeconds = signal === 'SIGINT' ? 0 : config.shutdownDelaySeconds;
+      const stopped = replica.stop(delaySeconds, config.shutdownGraceSeconds);
       logger.info({ signal }, 'stopping');
       await stopped;
       logger.info('stopped');
