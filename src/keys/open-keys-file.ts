@@ -9,9 +9,6 @@ export class CorruptKeysFile extends Error {
 /** A keys file that another process was writing for longer than the busy timeout. A later attempt may succeed. */
 export class KeysFileBusy extends Error {
   override readonly name = 'KeysFileBusy';
-  constructor() {
-    super('another process is writing to it; try again');
-  }
 }
 
 const reference = new Database(':memory:');
@@ -124,7 +121,8 @@ function checkContent(database: Database.Database): void {
 /** Translates SQLite's errors about the state of a file. Others, such as a full disk, stay unchanged. */
 function asKeysFileError(error: unknown): unknown {
   if (!(error instanceof Database.SqliteError)) return error;
-  if (error.code.startsWith('SQLITE_BUSY')) return new KeysFileBusy();
+  if (error.code.startsWith('SQLITE_BUSY'))
+    return new KeysFileBusy('another process is writing to it; try again');
   if (error.code === 'SQLITE_NOTADB') return new CorruptKeysFile('it is not an SQLite database');
   if (error.code.startsWith('SQLITE_CORRUPT')) return new CorruptKeysFile(`it is damaged: ${error.message}`);
   if (error.code === 'SQLITE_READONLY_ROLLBACK') {
