@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import { parseTimestamp } from '../contract/timestamp.ts';
-import { stateOf } from '../keys/key-ring.ts';
+import { countValid } from '../keys/key-ring.ts';
 import type { KeysWatcher } from '../keys/keys-watcher.ts';
 import type { ProcessLog } from '../log/process-log.ts';
 import type { Admission } from '../snapshot/admission/admit.ts';
@@ -64,10 +64,8 @@ export function liveSnapshots({ stores, clock }: AdminDependencies) {
 
 /** Returns the number of valid keys whose organization no live snapshot holds. Their requests get 429. */
 export function validKeysWithoutData({ keys, stores, clock }: AdminDependencies): number {
-  const now = clock();
-  return (keys.current ?? []).filter(
-    (row) => stateOf(row, now) === 'valid' && !stores.live.has(row.organizationId),
-  ).length;
+  const withoutData = keys.current?.filter(({ organizationId }) => !stores.live.has(organizationId));
+  return countValid(withoutData ?? [], clock());
 }
 
 /**
