@@ -30,8 +30,7 @@ export type Bound = 'gt' | 'gte' | 'lt' | 'lte';
 
 /** The meaning of a parameter in a query. `index` names an index of the operation's collection in the store. */
 type Role =
-  | { readonly is: 'page' }
-  | { readonly is: 'perPage' }
+  | { readonly is: 'page' | 'perPage' }
   /** The content that a walk began on. */
   | { readonly is: 'contentDigest' }
   | { readonly is: 'bound'; readonly index: string; readonly bound: Bound }

@@ -203,8 +203,7 @@ function parameterObject({ name, kind, description, example }: Parameter): Schem
 /** Converts the text of an example to the type of its schema. */
 function exampleValue(kind: ParameterKind, text: string): unknown {
   if (isList(kind)) return splitList(text);
-  const { type } = kind.schema;
-  return type === 'integer' || type === 'boolean' ? JSON.parse(text) : text;
+  return kind.schema['type'] === 'string' ? text : JSON.parse(text);
 }
 
 /** Returns the JSON Schema (2020-12) of a served object. Every field is present, null or `[]` without a value. */
