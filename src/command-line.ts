@@ -4,8 +4,6 @@ import { CONFIG_VARIABLES, WrongUsage } from './config.ts';
 
 /** Command lines of npm scripts: the parts that all have, and that of `npm start`. */
 
-const DEFAULT_WIDTH = 80;
-
 /** Returns the program of an npm script, named as npm runs it. It raises errors in place of an exit. */
 export function programOf(name: string, description: string): Command {
   return new Command(name)
@@ -41,7 +39,7 @@ export function printForArguments(args: readonly string[]): boolean {
 /** Returns the environment variables with their defaults, in the format of options. */
 function environmentHelp(command: Command): string {
   const help = command.createHelp();
-  help.prepareContext({ helpWidth: process.stdout.columns || DEFAULT_WIDTH });
+  help.prepareContext({ helpWidth: process.stdout.columns || 80 });
   const width = Math.max(...Object.keys(CONFIG_VARIABLES).map((name) => name.length));
   const items = Object.entries(CONFIG_VARIABLES).map(([name, { description, default: value }]) =>
     help.formatItem(
