@@ -38,9 +38,7 @@ function scrapeOf(dependencies: AdminDependencies) {
 
 const labelled =
   (type: Metric['type']) =>
-  (help: string, labels: Metric['labels'], read: Metric['read'] = () => []): Metric => {
-    return { type, help, labels, read };
-  };
+  (help: string, labels: Metric['labels'], read: Metric['read']): Metric => ({ type, help, labels, read });
 const single = (type: Metric['type']) => (help: string, read: (scrape: Scrape) => Value) =>
   labelled(type)(help, [], (scrape) => [[[], read(scrape)]]);
 const [counter, gauge, histogram] = [single('counter'), single('gauge'), single('histogram')];
