@@ -178,11 +178,7 @@ export class Supervisor {
   #start(slot: Omit<WorkerSlot, 'worker'>): WorkerHandle {
     const own = { metrics: slot.metrics.memory, logRing: slot.logRing.memory, countsPart: slot.counts.part };
     const workerData: WorkerInput = { config: this.#config, memory: { ...this.#memory, ...own } };
-    const worker = new WorkerHandle(new Worker(PROGRAM, { workerData }));
-    void worker.ended.then(() => {
-      slot.counts.clear();
-    });
-    return worker;
+    return new WorkerHandle(new Worker(PROGRAM, { workerData }));
   }
 
   /**
@@ -216,6 +212,7 @@ export class Supervisor {
     let startedAt = -Infinity;
     for (;;) {
       const reason = await slot.worker.ended;
+      slot.counts.clear();
       if (this.isStopping()) return;
       this.replaced++;
       const pauseMs = performance.now() - startedAt < SHORT_LIFE_MS ? PAUSE_MS : 0;
