@@ -30,7 +30,9 @@ export class SelectionCache {
    * @param query text that no other query over the collection has
    */
   get(collection: object, query: string, find: () => FoundRows): FoundRows {
-    const key = `${this.#numberOf(collection)} ${query}`;
+    const number = this.#numbers.get(collection) ?? ++this.#lastNumber;
+    this.#numbers.set(collection, number);
+    const key = `${number} ${query}`;
     const known = this.#entries.get(key);
     if (known !== undefined) {
       this.#entries.delete(key);
@@ -53,14 +55,5 @@ export class SelectionCache {
       this.#entries.delete(oldest);
       this.bytes -= entry.bytes;
     }
-  }
-
-  #numberOf(collection: object): number {
-    let number = this.#numbers.get(collection);
-    if (number === undefined) {
-      number = ++this.#lastNumber;
-      this.#numbers.set(collection, number);
-    }
-    return number;
   }
 }
