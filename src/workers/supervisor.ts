@@ -39,6 +39,11 @@ export class Supervisor {
   readonly #config: Config;
   readonly #log: Logger;
   readonly #slots: readonly WorkerSlot[];
+  /** One for each slot. */
+  readonly requestMetrics;
+  readonly logRings;
+  /** The open connections, streams and unsent bytes of all workers. */
+  readonly counts: Pick<OpenCounts, 'inAll' | 'limit'>;
   /** The slot of each key that the keys file has had. */
   readonly #keySlots = new Map<string, number>();
   /** The main thread notes released content here. */
@@ -79,20 +84,9 @@ export class Supervisor {
       };
       return { ...memory, worker: this.#start(memory) };
     });
-  }
-
-  /** One for each slot. */
-  get requestMetrics(): readonly RequestMetrics[] {
-    return this.#slots.map(({ metrics }) => metrics);
-  }
-
-  get logRings(): readonly LogRing[] {
-    return this.#slots.map(({ logRing }) => logRing);
-  }
-
-  /** The open connections, streams and unsent bytes of all workers. */
-  get counts(): Pick<OpenCounts, 'inAll' | 'limit'> {
-    return this.#slots[0].counts;
+    this.requestMetrics = this.#slots.map(({ metrics }) => metrics);
+    this.logRings = this.#slots.map(({ logRing }) => logRing);
+    this.counts = this.#slots[0].counts;
   }
 
   /** Returns the hour of the last use of a key, ISO 8601 in UTC; undefined without a use since the start. */
