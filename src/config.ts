@@ -187,13 +187,11 @@ export class WrongUsage extends Error {
   override readonly name = 'WrongUsage';
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
  * Reads the configuration from the environment. An empty variable counts as absent; unknown variables are ignored.
  * @throws WrongUsage that lists every invalid variable
  */
-export function readConfig(environment: Environment = process.env): Config {
+export function readConfig(environment = process.env): Config {
   const mistakes: string[] = [];
   const refuse = (name: string, value: string, rule: string) => {
     mistakes.push(`\n  ${name} is ${JSON.stringify(value)}: it ${rule}`);
@@ -218,7 +216,7 @@ export function readConfig(environment: Environment = process.env): Config {
 }
 
 /** Returns the variables of the environment that are not read, each with the known one that it resembles. */
-export function misspeltVariables(environment: Environment = process.env) {
+export function misspeltVariables(environment = process.env) {
   const known = Object.keys(CONFIG_VARIABLES);
   return Object.keys(environment).flatMap((variable) => {
     const edits = (name: string) => distance(variable.toUpperCase(), name);
