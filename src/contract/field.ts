@@ -111,7 +111,6 @@ export const number: Declaration<number> = declaring({ kind: 'number' });
 export const integer: Declaration<number> = declaring({ kind: 'integer' });
 export const boolean: Declaration<boolean> = declaring({ kind: 'boolean' });
 export const texts: Declaration<readonly string[]> = declaring({ kind: 'list', items: { kind: 'text' } });
-const nonEmptyText: Declaration<string> = declaring({ kind: 'text', nonEmpty: true });
 
 export function required(optional: Field): Field {
   return { ...optional, required: true };
@@ -156,7 +155,7 @@ export function naming(referent: Referent, accepted: Field): Field {
 
 /** Declares an identifier: required, and not empty because a path cannot name an empty one. */
 export function id(description: string, example: string): Field {
-  return required(nonEmptyText(description, example));
+  return required({ shape: { kind: 'text', nonEmpty: true }, description, example });
 }
 
 export function choice(values: readonly string[], description: string, example = values[0]): Field {
