@@ -12,7 +12,8 @@ import { EarlierSnapshot } from './staging/earlier-snapshot.ts';
 import { SnapshotWriter } from './merge/snapshot-writer.ts';
 import { reviewSnapshot } from './review-snapshot.ts';
 import { type ImportOptions, readImport } from './staging/read-import.ts';
-import { Staging } from './staging/staging.ts';
+import type { Staging } from './staging/staging.ts';
+import { newDatabase } from './staging/staging-file.ts';
 import { warningsOfUtc } from './staging/warnings.ts';
 
 export interface BuildOptions extends ImportOptions {
@@ -72,25 +73,26 @@ export async function buildSnapshot(options: BuildOptions) {
   const former = identityOf(output);
   const folder = mkdtempSync(`${output}.building-`);
   try {
-    using staging = new Staging(join(folder, 'staging.sqlite'), options.skipInvalid);
+    using database = newDatabase(join(folder, 'staging.sqlite'));
     const path = base ?? options.previous;
     using earlier =
       path === undefined ? undefined : new EarlierSnapshot(path, producedAt, base !== undefined);
-    const names = await readImport(options, input, folder, staging, earlier?.isBase ? earlier : undefined);
+    const mergedWith = earlier?.isBase ? earlier : undefined;
+    const staging = await readImport(options, input, folder, database, mergedWith);
     const file = join(folder, 'snapshot.sqlite');
-    const written = await writeSnapshot(file, options, names, staging, earlier);
+    const written = await writeSnapshot(file, options, staging, earlier);
     const { rejections } = staging;
-    const ofLines = [...rejections.warnings, ...warningsOfUtc(staging.database, input)];
+    const ofLines = [...rejections.warnings, ...warningsOfUtc(database, input)];
     const warnings = [...ofLines, ...reviewRecords(file, options, staging)];
     if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
     await putIntoPlace(file, options, staging, former);
     return {
       ...written,
-      organizations: names.size,
+      organizations: staging.names.size,
       /** Number of occurrences of undeclared fields, by file and field. */
       dropped: rejections.dropped,
       /** Lines left out; always 0 unless bad lines are skipped. */
-      rejected: rejections.total,
+      rejected: rejections.counts().total,
       /** Those of a build with a base are about lines alone, unless it is strict. */
       warnings,
       /** Entries of the import folder that were not read. */
@@ -114,12 +116,11 @@ function withPlace(error: unknown, output: string): unknown {
 async function writeSnapshot(
   file: string,
   options: BuildOptions,
-  names: ReadonlyMap<string, string>,
   staging: Staging,
   earlier: EarlierSnapshot | undefined,
 ) {
   const { signal, onProgress, keepChangesMs = KEEP_CHANGES_DAYS * 86_400_000 } = options;
-  const { ids } = staging;
+  const { ids, names } = staging;
   const producedAt = options.producedAt.toISOString();
   const isBase = earlier?.isBase === true;
   // With a base, records that replace others count twice.
@@ -169,7 +170,7 @@ async function writeSnapshot(
 function reviewRecords(file: string, options: BuildOptions, staging: Staging): Warning[] {
   // Only an import of all records has the warnings of the file. Those that contradict others are not in it.
   if (options.base !== undefined) return options.isStrict === true ? reviewSnapshot(file) : [];
-  return staging.rejections.contradictions > 0 ? reviewSnapshot(file) : staging.warnings();
+  return staging.rejections.counts().contradictions > 0 ? reviewSnapshot(file) : staging.warnings();
 }
 
 /** Puts the file in the place of the output, with the rejections next to it. */
@@ -178,7 +179,8 @@ async function putIntoPlace(file: string, options: BuildOptions, { rejections }:
   await sync(file);
   chmodSync(file, FILE_MODE);
   const rejects = `${file}.rejects`;
-  if (rejections.total > 0) {
+  const { total } = rejections.counts();
+  if (total > 0) {
     await rejections.write(rejects);
     chmodSync(rejects, FILE_MODE);
   }
@@ -193,7 +195,7 @@ async function putIntoPlace(file: string, options: BuildOptions, { rejections }:
     }
     if (identityOf(output) !== former)
       throw new RefusedSnapshot('unfinished', 'the output has changed since the build began: build again');
-    if (rejections.total > 0) renameSync(rejects, rejectsPath(output));
+    if (total > 0) renameSync(rejects, rejectsPath(output));
     else rmSync(rejectsPath(output), { force: true });
     renameSync(file, output);
   }

@@ -1,4 +1,3 @@
-import Database from 'better-sqlite3';
 import { parseObject, textIn } from '../format/json-values.ts';
 import { COLLECTIONS, TICKETS } from '../format/layout.ts';
 import { type OnProgress, runCounter } from '../load/read-snapshot.ts';
@@ -8,7 +7,7 @@ import { rulesOf, type Warning } from './import/rules.ts';
 import { EarlierSnapshot } from './staging/earlier-snapshot.ts';
 import { Mentions, warningsOf } from './staging/warnings.ts';
 import { StagedIds } from './staging/staged-ids.ts';
-import { sortKey } from './staging/staging-file.ts';
+import { newDatabase, sortKey } from './staging/staging-file.ts';
 
 /**
  * Finds the warnings about the records of a snapshot file.
@@ -19,36 +18,31 @@ export function reviewSnapshot(path: string, onProgress?: OnProgress): Warning[]
   const organizationIds = [...snapshot.names.keys()];
   const onRun = runCounter(snapshot.count, onProgress);
   // SQLite removes a database without a name when it is closed.
-  const database = new Database('');
-  try {
-    database.exec('BEGIN; CREATE TABLE qr_codes (organization INTEGER, value TEXT, place INTEGER, id TEXT)');
-    const addQrCode = database.prepare('INSERT INTO qr_codes VALUES (?, ?, ?, ?)');
-    const ids = new StagedIds(database);
-    const mentions = new Mentions(database);
-    for (const layout of COLLECTIONS) {
-      const { name, resource } = layout;
-      const variants = Object.entries(resource.variants);
-      const normalizers = new Map(
-        variants.map(([type, fields]) => [type, compileNormalize(fields, [], rulesOf(name))]),
-      );
-      for (const run of snapshot.runs(layout, organizationIds)) {
-        const { organization, count, run: stored } = run;
-        const notes = new LineNotes();
-        for (let i = 0; i < count; i++) {
-          notes.mentions = [];
-          const record = parseObject(run.jsonAt(i)) ?? {};
-          const [row, id] = [stored.entry.firstRow + i, run.idAt(i)];
-          (normalizers.get('') ?? normalizers.get(textIn(record['type'])))?.(record, notes);
-          mentions.add(organization, row, id, notes.mentions);
-          if (layout !== TICKETS) ids.addOfBase(name, organization, id, row, 0n);
-          else addQrCode.run(organization, JSON.stringify(record['qrCode']), row, sortKey(id));
-        }
-        onRun(layout, stored.entry);
+  using database = newDatabase('');
+  database.exec('CREATE TABLE qr_codes (organization INTEGER, value TEXT, place INTEGER, id TEXT)');
+  const addQrCode = database.prepare('INSERT INTO qr_codes VALUES (?, ?, ?, ?)');
+  const ids = new StagedIds(database);
+  const mentions = new Mentions(database);
+  for (const layout of COLLECTIONS) {
+    const { name, resource } = layout;
+    const variants = Object.entries(resource.variants);
+    const normalizers = new Map(
+      variants.map(([type, fields]) => [type, compileNormalize(fields, [], rulesOf(name))]),
+    );
+    for (const run of snapshot.runs(layout, organizationIds)) {
+      const { organization, count, run: stored } = run;
+      const notes = new LineNotes();
+      for (let i = 0; i < count; i++) {
+        notes.mentions = [];
+        const record = parseObject(run.jsonAt(i)) ?? {};
+        const [row, id] = [stored.entry.firstRow + i, run.idAt(i)];
+        (normalizers.get('') ?? normalizers.get(textIn(record['type'])))?.(record, notes);
+        mentions.add(organization, row, id, notes.mentions);
+        if (layout !== TICKETS) ids.addOfBase(name, organization, id, row, 0n);
+        else addQrCode.run(organization, JSON.stringify(record['qrCode']), row, sortKey(id));
       }
+      onRun(layout, stored.entry);
     }
-    mentions.flush();
-    return warningsOf(database, ['main'], organizationIds, 'SELECT * FROM qr_codes');
-  } finally {
-    database.close();
   }
+  return warningsOf(database, mentions.complete(), organizationIds, 'SELECT * FROM qr_codes');
 }

@@ -1,37 +1,37 @@
 import { expect } from 'chai';
 import { ImportThreads } from '../../../src/snapshot/builder/staging/import-threads.ts';
-import { times } from '../../support/records.ts';
+import { recordsIn, times } from '../../support/records.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
 
 /** Some blocks of 40 are read before the threads start. */
 const BLOCK_BYTES = 100_000;
+const TICKET = JSON.stringify(recordsIn('north').ticket('tkt'));
 
 describe('The import threads', () => {
   const inFolder = folderForEach();
   let threads: ImportThreads;
 
   beforeEach(() => {
-    const badOrganizations = { ids: new Set<string>(), isAnyUnknown: false };
     const organizations = new Map([['north', 0]]);
-    threads = new ImportThreads({ organizations, badOrganizations, keepsLines: true }, inFolder(''));
+    threads = new ImportThreads({ organizations, badOrganizations: new Set() }, inFolder(''));
   });
 
   afterEach(() => threads[Symbol.asyncDispose]());
 
-  async function* blocks(count: number, firstLineOf: (i: number) => number) {
+  async function* blocks(count: number, firstLineOf: (i: number) => number, line: string) {
     for (let i = 0; i < count; i++) {
       const bytes = Buffer.allocUnsafeSlow(BLOCK_BYTES);
-      bytes.fill(' ').write('{}');
+      bytes.fill(' ').write(line);
       bytes.write('\n', BLOCK_BYTES - 1);
       yield Promise.resolve({ bytes, firstLine: firstLineOf(i) });
     }
   }
 
   /** Reads blocks. Returns the numbers of their lines. */
-  async function read(count: number, firstLineOf = (i: number) => i + 1): Promise<number[]> {
+  async function read(count: number, firstLineOf = (i: number) => i + 1, line = '{}'): Promise<number[]> {
     const lines: number[] = [];
-    for await (const { notes } of threads.read('tickets', blocks(count, firstLineOf)))
-      lines.push(...notes.lines.map(({ line }) => line));
+    for await (const { bad } of threads.read('tickets', blocks(count, firstLineOf, line)))
+      lines.push(...bad.map(({ line }) => line));
     return lines;
   }
 
@@ -41,7 +41,7 @@ describe('The import threads', () => {
 
   it('fail together when one of them fails', async () => {
     await read(20);
-    expect(await read(40, () => 21).catch(String)).to.match(/UNIQUE constraint failed/);
+    expect(await read(40, () => 21, TICKET).catch(String)).to.match(/UNIQUE constraint failed/);
   });
 
   it('read nothing after they have exited', async () => {

@@ -1,6 +1,6 @@
 import type { Json } from '../../../contract/field.ts';
 import { textsIn } from '../../format/json-values.ts';
-import { addGroup, DOUBLED_NEWLINE, type FieldProblem, type ProblemGroup } from './problems.ts';
+import { DOUBLED_NEWLINE, type FieldProblem } from './problems.ts';
 import { isOfPricing, isSuspect, RULES } from './rules.ts';
 
 export function addCount(counts: Map<string, number>, field: string, count: number): void {
@@ -12,40 +12,38 @@ const CHECKED_LINES = 1000;
 /** Longer lines are not checked for repeated keys. */
 const MAX_CHECKED_LENGTH = 65_536;
 
-/** Collects the problems of a block's lines, and what good lines have and their records lack. */
+/** A bad line, with what is known of its record. Ids are sort keys. */
+export interface BadLine {
+  readonly line: number;
+  /** Those that only follow from other lines come last. */
+  readonly problems: readonly FieldProblem[];
+  /** Undefined if the line cannot be decoded. */
+  readonly text: string | undefined;
+  readonly organization?: number | undefined;
+  readonly id?: string | undefined;
+  /** The event of a session, or the event itself. */
+  readonly event?: string | undefined;
+}
+
+/** Collects the bad lines of a block, and what good lines have and their records lack. */
 export class LineNotes {
-  total = 0;
-  /** Number of bad lines whose problems all follow from other lines. */
-  consequences = 0;
-  readonly problems = new Map<string, ProblemGroup>();
-  /** The bad lines themselves, if they are kept. A line that cannot be decoded has no text. */
-  readonly lines: { line: number; problems: readonly FieldProblem[]; text: string | undefined }[] = [];
+  /** Number of lines that are not blank. */
+  lines = 0;
+  readonly bad: BadLine[] = [];
   /** Occurrences of undeclared fields. */
   readonly dropped = new Map<string, number>();
-  /** Problems of lines that were accepted. */
-  readonly suspects = new Map<string, ProblemGroup>();
+  /** Number of lines that were accepted in spite of a problem, and the first one, by problem. */
+  readonly suspects = new Map<string, { readonly count: number; readonly first: number }>();
   line = 0;
   /** Its values for which there is a rule, unless they keep it; a pricing as JSON with its offer. */
   mentions: { readonly rule: number; readonly value: string | number }[] = [];
   /** The innermost offer around the value that is being read. */
   offerId: Json = null;
-  readonly #keepsLines: boolean;
-
-  constructor(keepsLines = false) {
-    this.#keepsLines = keepsLines;
-  }
-
-  reject(problems: readonly FieldProblem[], text: string | undefined): void {
-    this.total++;
-    const own = problems.filter(({ isConsequence }) => !isConsequence);
-    if (own.length === 0) this.consequences++;
-    for (const problem of own) addGroup(this.problems, { ...problem, lines: 1, first: this.line });
-    if (this.#keepsLines) this.lines.push({ line: this.line, problems, text });
-  }
 
   /** Notes that the line was accepted, but looks wrong. */
   suspect(problem: string): void {
-    addGroup(this.suspects, { field: '', reason: problem, lines: 1, first: this.line });
+    const { count, first } = this.suspects.get(problem) ?? { count: 0, first: this.line };
+    this.suspects.set(problem, { count: count + 1, first });
   }
 
   /** Notes the value of a field with a rule, or each value of its list. Returns the value. */

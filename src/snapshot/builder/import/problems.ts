@@ -18,38 +18,25 @@ export interface FieldProblem {
 /** The reason of each line after the first one with an id. */
 export const UNIQUE = 'must be unique';
 
-/** Lines that have the same problem. All positions of a list are one field: `placedItems[].quantity`. */
+/**
+ * The lines of an import file, or the records of a base, that have the same problem.
+ * All positions of a list are one field: `placedItems[].quantity`.
+ */
 export interface ProblemGroup extends FieldProblem {
+  readonly file: string;
   readonly lines: number;
   readonly first: number;
-}
-
-/** The lines of an import file, or the records of a base, that have the same problem. */
-export interface FileGroup extends ProblemGroup {
-  readonly file: string;
   /** Whether they are records of a base, which have no lines. */
-  readonly ofBase?: boolean;
-}
-
-/** Adds lines to their group, in any order. The group has the value of its first line. */
-export function addGroup<Group extends ProblemGroup>(groups: Map<string, Group>, group: Group): void {
-  const key = groupKey(group);
-  const known = groups.get(key);
-  const isFirst = known === undefined || group.first < known.first;
-  const shownGroup = isFirst ? { ...group, field: inAnyPosition(group.field) } : known;
-  groups.set(key, { ...shownGroup, lines: group.lines + (known?.lines ?? 0) });
+  readonly ofBase?: boolean | undefined;
 }
 
 /** Returns the problems without those that repeat an earlier one in another position of a list. */
 export function withoutRepetition(problems: Iterable<FieldProblem>): FieldProblem[] {
-  return Array.from(Map.groupBy(problems, groupKey).values(), ([first]) => first);
+  const key = ({ field, reason }: FieldProblem) => `${inAnyPosition(field)} ${reason}`;
+  return Array.from(Map.groupBy(problems, key).values(), ([first]) => first);
 }
 
-function groupKey({ file = '', field, reason }: FieldProblem & Partial<FileGroup>): string {
-  return `${file} ${inAnyPosition(field)} ${reason}`;
-}
-
-function inAnyPosition(field: string): string {
+export function inAnyPosition(field: string): string {
   return field.replace(/\[\d+\]/g, '[]');
 }
 

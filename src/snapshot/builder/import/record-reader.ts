@@ -8,12 +8,6 @@ import type { LineNotes } from './line-notes.ts';
 import { type FieldProblem, quoted } from './problems.ts';
 import { rulesOf } from './rules.ts';
 
-export interface BadOrganizations {
-  readonly ids: ReadonlySet<string>;
-  /** Whether the id of a bad line is unknown. */
-  readonly isAnyUnknown: boolean;
-}
-
 /** A valid line of the import, in the form in which it is staged. */
 export interface ReadRecord {
   /** Position of its organization in the order of the ids. */
@@ -35,11 +29,14 @@ type Reading = ReadRecord | { readonly problems: readonly FieldProblem[] };
 /** Reads the object of a line. Notes its undeclared fields and repeated keys. */
 export type ReadLine = (imported: JsonObject, line: string, notes: LineNotes) => Reading;
 
-/** Compiles the reader of one import file: it checks records, and converts them to the stored form. */
+/**
+ * Compiles the reader of one import file: it checks records, and converts them to the stored form.
+ * @param bad ids of organizations that are bad; the empty text for an unknown one
+ */
 export function compileReader(
   layout: CollectionLayout,
   organizations: ReadonlyMap<string, number>,
-  bad: BadOrganizations,
+  bad: ReadonlySet<string>,
 ): ReadLine {
   const { resource, orderedBy, columns } = layout;
   const importOnly = importOnlyFields(layout.name);
@@ -92,11 +89,11 @@ function problemsOfType(
 function withOrganization(
   problems: readonly FieldProblem[],
   { organizationId }: JsonObject,
-  { ids, isAnyUnknown }: BadOrganizations,
+  bad: ReadonlySet<string>,
 ): readonly FieldProblem[] {
   if (problems.some(({ field }) => field === 'organizationId')) return problems;
   const reason = `must be in ${ORGANIZATIONS_FILE}.ndjson`;
-  const isConsequence = isAnyUnknown || ids.has(textIn(organizationId));
+  const isConsequence = bad.has('') || bad.has(textIn(organizationId));
   return [...problems, { field: 'organizationId', reason, found: quoted(organizationId), isConsequence }];
 }
 

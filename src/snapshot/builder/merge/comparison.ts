@@ -36,6 +36,7 @@ export class Comparison {
   constructor(staging: Staging, earlier: EarlierSnapshot) {
     this.#staging = staging;
     this.#earlier = earlier;
+    if (earlier.isBase) staging.ids.buildFilter();
     const { database } = staging;
     database.exec(`
       CREATE TABLE earlier (

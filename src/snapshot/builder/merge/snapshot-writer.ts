@@ -55,7 +55,6 @@ export class SnapshotWriter implements Disposable {
     this.#database = newDatabase(path);
     this.#database.exec(SCHEMA);
     this.#insertDeletion = this.#database.prepare('INSERT OR IGNORE INTO deletions VALUES (?, ?, ?, ?)');
-    this.#database.exec('BEGIN');
     this.#organizations = Array.from(organizations, ([organizationId, name]) => {
       const since = earlier?.since(organizationId) ?? producedAt;
       return { organizationId, name, since, runs: byCollection(() => []) };

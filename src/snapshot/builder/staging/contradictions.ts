@@ -44,40 +44,36 @@ export function rejectContradictions(imported: Import): void {
   for (const layout of [TICKETS, ORDERS, OFFERS]) collectIds(imported, layout);
 }
 
-/** Returns SQL that creates a view of the records of a collection, and of its bad lines with a known id. */
+/** Returns SQL that creates views of a collection's bad lines, and of its records and bad lines with a known id. */
 function knownLines(layout: CollectionLayout): string {
   const { name } = layout;
   return `
+    CREATE TEMP VIEW bad_${name} AS
+    SELECT origin, line, organization, iif(organization NOTNULL, id, NULL) AS id, NULL AS instant, event
+    FROM rejections WHERE list = '${name}' AND origin = 'bad';
     CREATE TEMP VIEW known_${name} AS
     SELECT origin, line, organization, id, instant, ${eventOf(layout)} AS event FROM all_${name}
-    UNION ALL
-    SELECT 'bad', line, organization, id, NULL, event FROM all_bad_${name} WHERE organization NOTNULL AND id NOTNULL`;
+    UNION ALL SELECT * FROM bad_${name} WHERE id NOTNULL`;
 }
 
 /** Collects the ids of a collection: of its lines, of which repeated ones are rejected, and of the base. */
 function collectIds(imported: Import, layout: CollectionLayout): void {
   const { staging, base, lines } = imported;
-  const { name } = layout;
-  const distinct = staging.ids.addLines(name, `known_${name}`);
-  const count = staging.database.prepare<[], number>(
-    `SELECT count(*) FROM known_${name} WHERE origin = 'bad'`,
-  );
-  const bad = count.pluck().get() ?? 0;
-  if (distinct < lines[name] + bad) rejectRepeatedIds(imported, layout);
+  const { name, resource } = layout;
+  const distinct = staging.ids.addLines(name);
+  const bad = staging.database.prepare<[], number>(`SELECT count(id) FROM bad_${name}`).pluck().get() ?? 0;
+  if (distinct < lines[name] + bad) {
+    reject(
+      imported,
+      layout,
+      { field: resource.id, reason: UNIQUE },
+      `SELECT listed.*, id AS value, ' also on line ' || named.line AS addition, FALSE AS is_consequence
+       FROM known_${name} AS listed CROSS JOIN ids AS named USING (organization, id)
+       WHERE named.collection = '${name}' AND listed.line <> named.line`,
+    );
+  }
   if (bad > 0) staging.database.exec(`DELETE FROM ids WHERE collection = '${name}' AND origin = 'bad'`);
   base?.stage(layout, staging);
-}
-
-function rejectRepeatedIds(imported: Import, layout: CollectionLayout): void {
-  const { name, resource } = layout;
-  reject(
-    imported,
-    layout,
-    { field: resource.id, reason: UNIQUE },
-    `SELECT listed.origin, listed.line, id AS value, ' also on line ' || named.line AS addition, FALSE AS is_consequence
-     FROM known_${name} AS listed CROSS JOIN ids AS named USING (organization, id)
-     WHERE named.collection = '${name}' AND listed.line <> named.line`,
-  );
 }
 
 function rejectSessionsWithoutEvent(imported: Import): void {
@@ -85,7 +81,7 @@ function rejectSessionsWithoutEvent(imported: Import): void {
     imported,
     SESSIONS,
     { field: 'eventId', reason: 'must be an event of the organization' },
-    `SELECT origin, line, event AS value, '' AS addition, ${mayBeOf('events', imported)} AS is_consequence
+    `SELECT *, event AS value, '' AS addition, ${mayBeOf('events', imported)} AS is_consequence
      FROM known_sessions
      WHERE event NOTNULL AND (organization, event) NOT IN
        (SELECT organization, id FROM ids WHERE collection = 'events' AND origin NOT LIKE 'deletion%')`,
@@ -105,7 +101,7 @@ function rejectEventsWithoutSession(imported: Import): void {
     imported,
     EVENTS,
     { field: EVENTS.resource.id, reason: 'must have a session' },
-    `SELECT origin, line, id AS value, '' AS addition, ${mayBeOf('sessions', imported)}
+    `SELECT *, id AS value, '' AS addition, ${mayBeOf('sessions', imported)}
        OR (organization, event) IN (SELECT organization, event FROM events_of_sessions) AS is_consequence
      FROM known_events
      WHERE (organization, event) NOT IN (SELECT organization, event FROM sessions_by_event)`,
@@ -114,11 +110,8 @@ function rejectEventsWithoutSession(imported: Import): void {
 
 /** Returns an SQL condition: whether lines that are not records may have the event `event`, or a session of it. */
 function mayBeOf(name: CollectionName, { folder }: Import): string {
-  if (folder.incomplete.has(name)) return 'TRUE';
-  return `(
-    event IN (SELECT event FROM all_bad_${name} WHERE event NOTNULL)
-    OR EXISTS (SELECT 1 FROM all_bad_${name} WHERE event IS NULL)
-  )`;
+  // With an unknown event among those of bad lines, the condition is NULL for others.
+  return folder.incomplete.has(name) ? 'TRUE' : `(event IN (SELECT event FROM bad_${name})) IS NOT FALSE`;
 }
 
 /** SQL expressions of the fields that an import line has and its stored record lacks. */
@@ -130,36 +123,43 @@ const IMPORT_ONLY: ReadonlyMap<CollectionLayout, string> = new Map([
 const IS_REJECTED = '(origin, line) IN (SELECT origin, line FROM rejected)';
 
 /**
- * Moves records to the rejections, and adds the problem to lines that are there.
- * @param rows SQL that selects `origin`, `line`, the `value` found as a sort key, an `addition` to it, and
+ * Moves records to the rejections, and adds the problem to bad lines unless it only follows from another rejection.
+ * @param rows SQL that selects known lines with the `value` found as a sort key, an `addition` to it, and
  *   `is_consequence`: whether the problem only follows from another rejection
  */
 function reject(
-  { staging: { database, files, rejections }, folder, base }: Import,
+  { staging: { database, files }, folder, base }: Import,
   layout: CollectionLayout,
-  problem: FieldProblem,
+  { field, reason }: FieldProblem,
   rows: string,
 ): void {
   const { name } = layout;
-  database.exec(`CREATE TEMP TABLE rejected AS ${rows}`);
+  const addition = `iif(origin = 'base', ' in ${name} ' || json_quote(id_of(id)), addition)`;
+  const problem = `json_object(
+    'field', ?, 'reason', ?, 'found', '"' || substr(id_of(value), 1, 40) || '"' || ${addition}, 'isConsequence', is_consequence
+  )`;
+  database
+    .prepare(
+      `CREATE TEMP TABLE rejected AS
+       SELECT origin, line, ${problem} AS problem FROM (${rows}) WHERE origin <> 'bad' OR NOT is_consequence`,
+    )
+    .run(field, reason);
   if (database.prepare('SELECT 1 FROM rejected').get() !== undefined) {
     for (const schema of files) {
       // The lines are in the files of the threads, and the records of a base in this one.
-      const ofBase = schema === 'main';
-      const file = (ofBase ? base?.path : folder.files.get(name)) ?? name;
-      const addition = ofBase ? `' in ${name} ' || json_quote(id_of(id))` : 'addition';
-      const found = `'"' || substr(id_of(value), 1, 40) || '"' || ${addition}`;
-      rejections.addSelected(
-        { file, ...problem, ...(ofBase && { ofBase }) },
-        `SELECT line, ${found} AS found, is_consequence, '{"organizationId":' || json_quote(organization_id(organization))
-           || ',' || ${IMPORT_ONLY.get(layout) ?? ''} substr(record, 2) AS text
-         FROM rejected JOIN ${schema}.${name} USING (origin, line)
-         UNION ALL SELECT line, ${found}, FALSE, NULL
-         FROM rejected JOIN ${schema}.bad_${name} USING (line) WHERE origin = 'bad' AND NOT is_consequence`,
-      );
+      const file = (schema === 'main' ? base?.path : folder.files.get(name)) ?? name;
+      const insert = database.prepare(`
+        INSERT INTO rejections (list, origin, line, file, reasons, text)
+        SELECT '${name}', origin, line, ?, json_array(json(problem)),
+          '{"organizationId":' || json_quote(organization_id(organization)) || ',' || ${IMPORT_ONLY.get(layout) ?? ''} substr(record, 2)
+        FROM rejected JOIN ${schema}.${name} USING (origin, line)`);
+      insert.run(file);
       database.exec(`DELETE FROM ${schema}.${name} WHERE ${IS_REJECTED}`);
     }
-    database.exec(`DELETE FROM ids WHERE collection = '${name}' AND ${IS_REJECTED}`);
+    database.exec(`
+      UPDATE rejections SET reasons = json_insert(reasons, '$[#]', json(problem)) FROM rejected
+      WHERE list = '${name}' AND rejections.origin = 'bad' AND rejected.origin = 'bad' AND rejections.line = rejected.line;
+      DELETE FROM ids WHERE collection = '${name}' AND ${IS_REJECTED}`);
   }
   database.exec('DROP TABLE rejected');
 }

@@ -5,13 +5,13 @@ import { Worker } from 'node:worker_threads';
 import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../../contract/operations.ts';
 import { textIn } from '../../format/json-values.ts';
-import { byCollection, type CollectionLayout } from '../../format/layout.ts';
+import { byCollection, type CollectionLayout, EVENTS } from '../../format/layout.ts';
 import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { type LineBlock, linesOf } from '../import/import-files.ts';
 import { LineNotes } from '../import/line-notes.ts';
-import { type BadOrganizations, compileReader, type ReadLine } from '../import/record-reader.ts';
+import { compileReader, type ReadLine } from '../import/record-reader.ts';
 import { Mentions } from './warnings.ts';
-import { newDatabase, StagingTables } from './staging-file.ts';
+import { newDatabase, sortKey, StagingTables } from './staging-file.ts';
 
 /** SQLite attaches at most ten files to a connection. Each thread has one, and the calling thread another. */
 const MAX_THREADS = 8;
@@ -39,8 +39,8 @@ export class ImportThreads implements AsyncDisposable {
   }
 
   /** Reads the blocks of a collection's file. Yields the results in file order. */
-  async *read(collection: CollectionName, blocks: AsyncIterable<LineBlock>): AsyncGenerator<ImportedBlock> {
-    const pending: Promise<ImportedBlock>[] = [];
+  async *read(collection: CollectionName, blocks: AsyncIterable<LineBlock>): AsyncGenerator<LineNotes> {
+    const pending: Promise<LineNotes>[] = [];
     try {
       for await (const block of blocks) {
         this.#bytes += block.bytes.length;
@@ -94,7 +94,7 @@ class ImportThread extends Worker {
   /** Number of tasks without a result. */
   tasks = 0;
   /** The results, in the order of the tasks. They end when the thread exits. */
-  readonly #results: AsyncIterator<readonly ImportedBlock[], undefined>;
+  readonly #results: AsyncIterator<readonly LineNotes[], undefined>;
 
   constructor(workerData: ReaderData) {
     const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB };
@@ -102,7 +102,7 @@ class ImportThread extends Worker {
     this.#results = on(this, 'message', { close: ['exit'] });
   }
 
-  async run(task: ImportTask): Promise<ImportedBlock> {
+  async run(task: ImportTask): Promise<LineNotes> {
     this.tasks++;
     this.postMessage(task);
     const result = await this.#results.next();
@@ -120,29 +120,23 @@ export type ImportTask =
 export interface ReaderData {
   /** Positions of the organizations in the order of their ids, by id. */
   readonly organizations: ReadonlyMap<string, number>;
-  readonly badOrganizations: BadOrganizations;
-  /** Whether the results have the bad lines themselves. */
-  readonly keepsLines: boolean;
+  /** Ids of organizations that are bad; the empty text for an unknown one. */
+  readonly badOrganizations: ReadonlySet<string>;
   /** A file that does not exist yet. */
   readonly stagingFile: string;
 }
 
-/** The number of records of a block, and the notes on its lines. */
-type ImportedBlock = ReturnType<BlockReader['run']>;
-
 /** Reads blocks of lines, and writes their records to a staging file of its own. */
 export class BlockReader {
-  readonly #data: ReaderData;
+  readonly #organizations: ReaderData['organizations'];
   readonly #database: Database.Database;
   readonly #tables: StagingTables;
   readonly #mentions: Mentions;
   readonly #readers: Readonly<Record<CollectionName, { layout: CollectionLayout; read: ReadLine }>>;
 
-  constructor(data: ReaderData) {
-    const { organizations, badOrganizations, stagingFile } = data;
-    this.#data = data;
+  constructor({ organizations, badOrganizations, stagingFile }: ReaderData) {
+    this.#organizations = organizations;
     this.#database = newDatabase(stagingFile);
-    this.#database.exec('BEGIN');
     this.#tables = new StagingTables(this.#database);
     this.#mentions = new Mentions(this.#database);
     this.#readers = byCollection((layout) => {
@@ -150,35 +144,41 @@ export class BlockReader {
     });
   }
 
-  run(task: ImportTask) {
-    let records = 0;
-    const notes = new LineNotes(this.#data.keepsLines);
+  run(task: ImportTask): LineNotes {
+    const notes = new LineNotes();
     if ('isLast' in task) {
-      this.#mentions.flush();
+      this.#mentions.complete();
       this.#database.exec('COMMIT');
       this.close();
-      return { records, notes };
+      return notes;
     }
     const { layout, read } = this.#readers[task.collection];
     // A Buffer of another thread arrives as a Uint8Array.
     const { buffer, byteOffset, length } = task.block.bytes;
     const bytes = Buffer.from(buffer, byteOffset, length);
     for (const line of linesOf({ ...task.block, bytes })) {
+      notes.lines++;
       notes.line = line.number;
       notes.mentions = [];
       const reading =
         line.record === undefined ? { problems: [line.problem] } : read(line.record, line.text, notes);
       if ('problems' in reading) {
-        notes.reject(reading.problems, line.text);
-        const organization = this.#data.organizations.get(textIn(line.record?.['organizationId']));
-        this.#tables.addBad(layout, line, organization);
+        const valueOf = (field: string) => textIn(line.record?.[field]);
+        const keyOf = (field: string) => sortKey(valueOf(field)) || undefined;
+        notes.bad.push({
+          line: line.number,
+          problems: reading.problems,
+          text: line.text,
+          organization: this.#organizations.get(valueOf('organizationId')),
+          id: keyOf(layout.resource.id),
+          event: keyOf(layout === EVENTS ? layout.resource.id : 'eventId'),
+        });
       } else {
         this.#tables.add(layout, 'import', line.number, reading);
         this.#mentions.add(reading.organization, line.number, reading.id, notes.mentions);
-        records++;
       }
     }
-    return { records, notes };
+    return notes;
   }
 
   close(): void {

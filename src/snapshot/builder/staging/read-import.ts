@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../../contract/operations.ts';
 import { byCollection, COLLECTIONS } from '../../format/layout.ts';
 import { choice, type Fields, id, nullable } from '../../../contract/field.ts';
@@ -16,12 +17,11 @@ import {
 import { compileCheck, compileNormalize, ORGANIZATION_FIELDS } from '../import/import-schema.ts';
 import { LineNotes } from '../import/line-notes.ts';
 import { type FieldProblem, quoted, UNIQUE } from '../import/problems.ts';
-import type { BadOrganizations } from '../import/record-reader.ts';
 import { ImportThreads } from './import-threads.ts';
-import { ImportRejected, type Rejections } from './rejections.ts';
+import { ImportRejected, Rejections } from './rejections.ts';
 import { rejectContradictions } from './contradictions.ts';
 import type { EarlierSnapshot } from './earlier-snapshot.ts';
-import type { Staging } from './staging.ts';
+import { Staging } from './staging.ts';
 
 export type BadLineLimit = { readonly lines: number } | { readonly percent: number };
 
@@ -46,47 +46,42 @@ export interface ImportOptions {
 }
 
 /**
- * Reads an import folder into staging files, and rejects bad lines and contradictions. Returns the names of the
- * organizations by id, in the order of the ids.
- * @param folder the folder of the staging files
+ * Reads an import folder into staging files, and rejects bad lines and contradictions.
+ * @param folder the folder of the staging files of the threads
+ * @param database for everything but the records of the import
  * @throws ImportRejected when too many lines are bad
  */
 export async function readImport(
   options: ImportOptions,
   input: ImportFolder,
   folder: string,
-  staging: Staging,
+  database: Database.Database,
   base: EarlierSnapshot | undefined,
-): Promise<ReadonlyMap<string, string>> {
-  const { rejections } = staging;
+): Promise<Staging> {
+  const rejections = new Rejections(database);
   const { skipInvalid, maxInvalid = { percent: 100 } } = options;
   const { names, bad: badOrganizations } = await readOrganizationLines(input, rejections, base?.names);
   // No line names an organization, not even a bad or misnamed one: their own problems say more.
   const lacksOrganizations =
-    names.size === 0 && !input.incomplete.has(ORGANIZATIONS_FILE) && (skipInvalid || rejections.total === 0);
-  const organizationIds = [...names.keys()];
-  const organizations = new Map(organizationIds.map((id, position) => [id, position]));
-  await using threads = new ImportThreads(
-    { organizations, badOrganizations, keepsLines: skipInvalid },
-    folder,
-  );
+    names.size === 0 &&
+    !input.incomplete.has(ORGANIZATIONS_FILE) &&
+    (skipInvalid || rejections.counts().total === 0);
+  const organizations = new Map(names.keys().map((id, position) => [id, position]));
+  await using threads = new ImportThreads({ organizations, badOrganizations }, folder);
   const lines = await readCollections(options, input, threads, rejections);
-  staging.attach(await threads.finish(), organizationIds);
-  const deletions = await readDeletions(input, organizations, staging);
-  const linesRead = Object.values(lines).reduce(
-    (sum, count) => sum + count,
-    names.size + deletions + rejections.total,
-  );
+  const staging = new Staging(database, rejections, names, await threads.finish());
+  await readDeletions(input, organizations, staging);
   rejectContradictions({ staging, folder: input, base, lines });
-  if (base !== undefined) staging.ids.buildFilter();
-  if (input.misnamed.length > 0 || lacksOrganizations || (rejections.total > 0 && !skipInvalid))
+  const { total } = rejections.counts();
+  if (input.misnamed.length > 0 || lacksOrganizations || (total > 0 && !skipInvalid))
     throw new ImportRejected(rejections, input.misnamed, lacksOrganizations);
-  const limit = 'lines' in maxInvalid ? maxInvalid.lines : Math.floor((linesRead * maxInvalid.percent) / 100);
-  if (rejections.total > limit) {
-    const [read, most] = [linesRead, limit].map((count) => count.toLocaleString('en'));
+  const limit =
+    'lines' in maxInvalid ? maxInvalid.lines : Math.floor((rejections.lines * maxInvalid.percent) / 100);
+  if (total > limit) {
+    const [read, most] = [rejections.lines, limit].map((count) => count.toLocaleString('en'));
     throw new ImportRejected(rejections, [], false, `, of ${read} read; at most ${most} may be omitted`);
   }
-  return names;
+  return staging;
 }
 
 /** Reads the records of all collections. Returns the numbers of staged lines. */
@@ -106,9 +101,9 @@ async function readCollections(
   for (const { name: list } of COLLECTIONS) {
     const file = input.files.get(list);
     if (file === undefined) continue;
-    for await (const block of threads.read(list, readBlocks(input, file, countBytes))) {
-      rejections.add(file, block.notes);
-      lines[list] += block.records;
+    for await (const notes of threads.read(list, readBlocks(input, file, countBytes))) {
+      rejections.add(list, file, notes);
+      lines[list] += notes.lines - notes.bad.length;
       signal?.throwIfAborted();
       // A file may grow meanwhile.
       const share = bytes / Math.max(bytes, totalBytes);
@@ -131,22 +126,21 @@ const normalizeOrganization = compileNormalize(ORGANIZATION_FIELDS);
 const checkDeletion = compileCheck(DELETION_FIELDS);
 
 /**
- * Reads the organizations of an import folder. Returns their names by id, in the order of the ids, and the bad ones.
+ * Reads the organizations of an import folder. Returns their names by id, in the order of the ids, and the ids of bad
+ * ones, with the empty text for an unknown one.
  * @param known names by id of the organizations of a base, to which the import adds, and which it renames
  */
 async function readOrganizationLines(
   folder: ImportFolder,
   rejections: Rejections,
   known: ReadonlyMap<string, string> = new Map(),
-): Promise<{ readonly names: ReadonlyMap<string, string>; readonly bad: BadOrganizations }> {
+): Promise<{ readonly names: ReadonlyMap<string, string>; readonly bad: ReadonlySet<string> }> {
   const names = new Map(known);
   const lines = new Map<string, number>();
-  const ids = new Set<string>();
-  const malformed = await readLines(folder, ORGANIZATIONS_FILE, rejections, (record, notes) => {
+  const bad = await readLines(folder, ORGANIZATIONS_FILE, rejections, (record, notes) => {
     const organizationId = textIn(record['organizationId']);
     const problems = problemsOf(record, organizationId, lines.get(organizationId));
-    if (problems.length > 0) ids.add(organizationId);
-    else {
+    if (problems.length === 0) {
       // UTF-8 cannot encode a lone surrogate, so the stored name would not match its digest.
       const name = textIn(record['name']).toWellFormed() || known.get(organizationId);
       names.set(organizationId, name ?? organizationId);
@@ -155,10 +149,9 @@ async function readOrganizationLines(
     }
     return problems;
   });
-  const isAnyUnknown =
-    folder.incomplete.has(ORGANIZATIONS_FILE) || malformed > 0 || ids.has('') || names.size === 0;
+  if (folder.incomplete.has(ORGANIZATIONS_FILE) || names.size === 0) bad.add('');
   const sorted = [...names].sort(([a], [b]) => (a < b ? -1 : 1));
-  return { names: new Map(sorted), bad: { ids, isAnyUnknown } };
+  return { names: new Map(sorted), bad };
 }
 
 function problemsOf(record: JsonObject, organizationId: string, earlierLine?: number): FieldProblem[] {
@@ -171,13 +164,12 @@ function problemsOf(record: JsonObject, organizationId: string, earlierLine?: nu
   return problems;
 }
 
-/** Reads the deletions of an import folder. Returns the number of valid lines. */
+/** Reads the deletions of an import folder. */
 async function readDeletions(
   folder: ImportFolder,
   organizations: ReadonlyMap<string, number>,
   { ids, rejections }: Staging,
-): Promise<number> {
-  let valid = 0;
+): Promise<void> {
   await readLines(folder, DELETIONS_FILE, rejections, (deletion) => {
     const problems = checkDeletion(deletion);
     if (problems.length > 0) return problems;
@@ -189,14 +181,13 @@ async function readDeletions(
       return [{ field: 'organizationId', reason, found: quoted(organizationId) }];
     }
     ids.addDeletion(collection, organization, id);
-    valid++;
     return [];
   });
-  return valid;
 }
 
 /**
- * Reads an import file on this thread, if it exists, and rejects its bad lines. Returns the number of malformed ones.
+ * Reads an import file on this thread, if it exists, and rejects its bad lines. Returns their organizations, with the
+ * empty text for an unknown one.
  * @param problemsOf returns the problems of a line's object, and notes its undeclared fields
  */
 async function readLines(
@@ -204,19 +195,21 @@ async function readLines(
   name: string,
   rejections: Rejections,
   problemsOf: (record: JsonObject, notes: LineNotes) => readonly FieldProblem[],
-): Promise<number> {
+): Promise<Set<string>> {
+  const bad = new Set<string>();
   const file = folder.files.get(name);
-  if (file === undefined) return 0;
-  let malformed = 0;
+  if (file === undefined) return bad;
   for await (const block of readBlocks(folder, file)) {
-    const notes = new LineNotes(rejections.keepsLines);
+    const notes = new LineNotes();
     for (const line of linesOf(block)) {
+      notes.lines++;
       notes.line = line.number;
-      if (line.record === undefined) malformed++;
       const problems = line.record === undefined ? [line.problem] : problemsOf(line.record, notes);
-      if (problems.length > 0) notes.reject(problems, line.text);
+      if (problems.length === 0) continue;
+      notes.bad.push({ line: line.number, problems, text: line.text });
+      bad.add(textIn(line.record?.['organizationId']));
     }
-    rejections.add(file, notes);
+    rejections.add(name, file, notes);
   }
-  return malformed;
+  return bad;
 }

@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import type { CollectionName } from '../../../contract/operations.ts';
 import { decodeText, hashBytes, hashText, type Texts } from '../../../store/index/texts.ts';
 import { idOf, type Origin, sortKey } from './staging-file.ts';
 
@@ -58,13 +59,12 @@ export class StagedIds {
   }
 
   /**
-   * Adds the lines of a collection. Of several with one id, the first counts, a bad one after all others.
+   * Adds the known lines of a collection. Of several with one id, the first counts, a bad one after all others.
    * Returns the number of distinct ids.
-   * @param lines view with `organization`, `id`, `origin`, `line` and `instant`
    */
-  addLines(collection: string, lines: string): number {
+  addLines(collection: CollectionName): number {
     const insert = this.#database.prepare<[string]>(`
-      INSERT INTO ids SELECT ?, organization, id, origin, line, instant FROM ${lines} WHERE TRUE
+      INSERT INTO ids SELECT ?, organization, id, origin, line, instant FROM known_${collection} WHERE TRUE
       ORDER BY organization, id, origin = 'bad', line
       ON CONFLICT DO UPDATE SET origin = excluded.origin, line = excluded.line, instant = excluded.instant
       WHERE origin = 'deletion' AND excluded.origin <> 'bad'`);

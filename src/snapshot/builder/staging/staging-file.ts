@@ -1,9 +1,7 @@
 import Database from 'better-sqlite3';
 import type { CollectionName } from '../../../contract/operations.ts';
-import { textIn } from '../../format/json-values.ts';
-import { byCollection, type CollectionLayout, EVENTS, SESSIONS } from '../../format/layout.ts';
+import { byCollection, type CollectionLayout, SESSIONS } from '../../format/layout.ts';
 import { MAX_PAGE_BYTES } from '../../format/snapshot-file.ts';
-import type { Line } from '../import/import-files.ts';
 import type { ReadRecord } from '../import/record-reader.ts';
 
 /** Whether a staged record is a line of the import or a record of the base. */
@@ -11,29 +9,27 @@ export type Origin = 'import' | 'base';
 
 export type StagedRecord = Pick<ReadRecord, 'organization' | 'beginsRun' | 'values' | 'json'>;
 
-/** Creates a database that no other process reads, and that need not survive a crash, with large pages. */
-export function newDatabase(path: string): Database.Database {
+/**
+ * Creates a database that no other process reads, and that need not survive a crash, with large pages. A transaction
+ * is begun.
+ */
+export function newDatabase(path: string): Database.Database & Disposable {
   const database = new Database(path);
   // A record takes about a kilobyte, a run a megabyte.
   database.pragma(`page_size = ${MAX_PAGE_BYTES}`);
   database.pragma('journal_mode = OFF');
   database.pragma('synchronous = OFF');
   database.pragma('locking_mode = EXCLUSIVE');
-  return database;
+  database.exec('BEGIN');
+  return Object.assign(database, { [Symbol.dispose]: () => database.close() });
 }
 
 export class StagingTables {
   readonly #inserts: Readonly<Record<CollectionName, Database.Statement>>;
-  readonly #badInserts: Readonly<Record<CollectionName, Database.Statement>>;
 
   constructor(database: Database.Database) {
-    const create = (table: string, ...declarations: readonly string[]) => {
-      database.exec(`CREATE TABLE ${table} (${declarations.join(', ')}) STRICT`);
-      return database.prepare(`INSERT INTO ${table} VALUES (${declarations.map(() => '?').join(', ')})`);
-    };
-    this.#inserts = byCollection(({ name, columns }) =>
-      create(
-        name,
+    this.#inserts = byCollection(({ name, columns }) => {
+      const declarations = [
         'origin TEXT NOT NULL',
         'line INTEGER PRIMARY KEY',
         'organization INTEGER NOT NULL',
@@ -42,12 +38,10 @@ export class StagingTables {
         'begins_run INTEGER NOT NULL',
         ...columns.map(({ column }) => `${column} TEXT NOT NULL`),
         'record TEXT NOT NULL',
-      ),
-    );
-    // The known values of bad lines, which are also checked against other lines. "event" is the sort key of its id.
-    this.#badInserts = byCollection(({ name }) =>
-      create(`bad_${name}`, 'line INTEGER PRIMARY KEY', 'organization INTEGER', 'id TEXT', 'event TEXT'),
-    );
+      ];
+      database.exec(`CREATE TABLE ${name} (${declarations.join(', ')}) STRICT`);
+      return database.prepare(`INSERT INTO ${name} VALUES (${declarations.map(() => '?').join(', ')})`);
+    });
   }
 
   /** @param line number of the line in the import file; of the record in its collection of the base */
@@ -55,12 +49,6 @@ export class StagingTables {
     const { organization, instant, id, beginsRun, values, json } = record;
     const begins = beginsRun ? 1 : 0;
     this.#inserts[name].run(origin, line, organization, instant, sortKey(id), begins, ...values, json);
-  }
-
-  addBad(layout: CollectionLayout, { number, record }: Line, organization: number | undefined): void {
-    const keyOf = (field: string) => sortKey(textIn(record?.[field])) || undefined;
-    const id = keyOf(layout.resource.id);
-    this.#badInserts[layout.name].run(number, organization, id, layout === EVENTS ? id : keyOf('eventId'));
   }
 }
 
@@ -96,6 +84,6 @@ export function eventOf(layout: CollectionLayout): string {
  * Returns SQL that selects from all tables of a name.
  * @param files schema names of the staging files
  */
-export function selectAll(files: readonly string[], table: string, columns: string): string {
-  return files.map((schema) => `SELECT ${columns} FROM ${schema}.${table}`).join(' UNION ALL ');
+export function selectAll(files: readonly string[], table: string): string {
+  return files.map((schema) => `SELECT * FROM ${schema}.${table}`).join(' UNION ALL ');
 }

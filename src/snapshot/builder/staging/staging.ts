@@ -2,9 +2,9 @@ import type Database from 'better-sqlite3';
 import { type CollectionLayout, COLLECTIONS, EVENTS, SESSIONS } from '../../format/layout.ts';
 import { warningsOf } from './warnings.ts';
 import type { Warning } from '../import/rules.ts';
-import { Rejections } from './rejections.ts';
+import type { Rejections } from './rejections.ts';
 import { StagedIds } from './staged-ids.ts';
-import { eventOf, newDatabase, selectAll, type StagedRecord, StagingTables } from './staging-file.ts';
+import { eventOf, selectAll, type StagedRecord, StagingTables } from './staging-file.ts';
 
 const SORT_THREADS = 2;
 
@@ -12,40 +12,42 @@ const SORT_THREADS = 2;
 export const LINKED: readonly CollectionLayout[] = [EVENTS, SESSIONS];
 
 /** The staged records of all threads, and of a base, which SQLite cross-checks and sorts. */
-export class Staging implements Disposable {
+export class Staging {
   readonly rejections: Rejections;
   readonly ids: StagedIds;
   readonly tables: StagingTables;
   readonly database: Database.Database;
   /** Schema names of the staging files: of this one, and of those that are attached. */
   readonly files = ['main'];
-  /** In ascending order, which is that of the positions; empty until the staging files are attached. */
-  organizationIds: readonly string[] = [];
+  /** Names of the organizations by id, in ascending order, which is that of the positions. */
+  readonly names: ReadonlyMap<string, string>;
+  readonly organizationIds: readonly string[];
 
   /**
-   * @param path a file that does not exist yet, for everything but the lines
-   * @param keepsLines whether the bad lines are stored
+   * Attaches the files of the threads. Creates views of each table over all files, such as `all_tickets`.
+   * @param database that of the rejections, for everything but the records of the import
    */
-  constructor(path: string, keepsLines: boolean) {
-    this.database = newDatabase(path);
-    this.database.pragma(`threads = ${SORT_THREADS}`);
-    this.rejections = new Rejections(this.database, keepsLines);
-    this.ids = new StagedIds(this.database);
-    this.tables = new StagingTables(this.database);
-  }
-
-  /** Attaches the files of the threads. Creates views of each table over all files, such as `all_tickets`. */
-  attach(files: readonly string[], organizationIds: readonly string[]): void {
-    this.organizationIds = organizationIds;
+  constructor(
+    database: Database.Database,
+    rejections: Rejections,
+    names: ReadonlyMap<string, string>,
+    files: readonly string[],
+  ) {
+    this.database = database;
+    this.rejections = rejections;
+    this.names = names;
+    this.organizationIds = [...names.keys()];
+    database.pragma(`threads = ${SORT_THREADS}`);
+    this.ids = new StagedIds(database);
+    this.tables = new StagingTables(database);
     for (const [i, file] of files.entries()) {
       const name = `staging_${i}`;
-      this.database.prepare(`ATTACH ? AS ${name}`).run(file);
+      database.prepare(`ATTACH ? AS ${name}`).run(file);
       this.files.push(name);
     }
-    for (const table of COLLECTIONS.flatMap(({ name }) => [name, `bad_${name}`]))
-      this.database.exec(`CREATE TEMP VIEW all_${table} AS ${selectAll(this.files, table, '*')}`);
-    this.database.function('organization_id', (position: number) => organizationIds[position]);
-    this.database.exec('BEGIN');
+    for (const { name } of COLLECTIONS)
+      database.exec(`CREATE TEMP VIEW all_${name} AS ${selectAll(this.files, name)}`);
+    database.function('organization_id', (position: number) => this.organizationIds[position]);
   }
 
   /** Iterates over the staged records of a collection, by organization and in list order. */
@@ -60,10 +62,6 @@ export class Staging implements Disposable {
   warnings(): Warning[] {
     const qrCodes = 'SELECT organization, qr_code AS value, line AS place, id FROM all_tickets';
     return warningsOf(this.database, this.files.slice(1), this.organizationIds, qrCodes);
-  }
-
-  [Symbol.dispose](): void {
-    this.database.close();
   }
 
   #selectInOrder(layout: CollectionLayout): string {

@@ -56,10 +56,16 @@ export class Mentions {
       mention.records++;
       mention.last = place;
     }
-    if (this.#characters > MAX_CHARACTERS) this.flush();
+    if (this.#characters > MAX_CHARACTERS) this.#write();
   }
 
-  flush(): void {
+  /** Writes the mentions that are left. Returns the schemas that have all of them. */
+  complete(): readonly string[] {
+    this.#write();
+    return ['main'];
+  }
+
+  #write(): void {
     for (const values of this.#counted.values()) {
       for (const { rule, organization, value, records, place, id } of values.values()) {
         const json = isOfPricing(RULES[rule]) ? String(value) : JSON.stringify(value);
@@ -82,7 +88,7 @@ export function warningsOf(
   organizationIds: readonly string[],
   qrCodes: string,
 ): Warning[] {
-  const mentionsOf = (rule: number) => selectAll(files, `mentions_${rule}`, '*');
+  const mentionsOf = (rule: number) => selectAll(files, `mentions_${rule}`);
   const pricings = mentionsOf(RULES.findIndex(({ expected }) => expected.kind === 'identifies'));
   return RULES.flatMap((rule, number): Warning[] => {
     const isUnique = rule.expected.kind === 'unique';
