@@ -82,7 +82,7 @@ export async function buildSnapshot(options: BuildOptions) {
     const file = join(folder, 'snapshot.sqlite');
     const written = await writeSnapshot(file, options, staging, earlier);
     const { rejections } = staging;
-    const ofLines = [...rejections.warnings, ...warningsOfUtc(database, input)];
+    const ofLines = [...rejections.suspects.values(), ...warningsOfUtc(database, input)];
     const warnings = [...ofLines, ...reviewRecords(file, options, staging)];
     if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
     await putIntoPlace(file, options, staging, former);

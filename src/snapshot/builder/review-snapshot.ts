@@ -1,9 +1,9 @@
-import { parseObject, textIn } from '../format/json-values.ts';
+import { parseObject } from '../format/json-values.ts';
 import { COLLECTIONS, TICKETS } from '../format/layout.ts';
 import { type OnProgress, runCounter } from '../load/read-snapshot.ts';
-import { compileNormalize } from './import/import-schema.ts';
 import { LineNotes } from './import/line-notes.ts';
-import { rulesOf, type Warning } from './import/rules.ts';
+import { compileVariants, variantOf } from './import/record-reader.ts';
+import type { Warning } from './import/rules.ts';
 import { EarlierSnapshot } from './staging/earlier-snapshot.ts';
 import { Mentions, warningsOf } from './staging/warnings.ts';
 import { StagedIds } from './staging/staged-ids.ts';
@@ -24,11 +24,7 @@ export function reviewSnapshot(path: string, onProgress?: OnProgress): Warning[]
   const ids = new StagedIds(database);
   const mentions = new Mentions(database);
   for (const layout of COLLECTIONS) {
-    const { name, resource } = layout;
-    const variants = Object.entries(resource.variants);
-    const normalizers = new Map(
-      variants.map(([type, fields]) => [type, compileNormalize(fields, [], rulesOf(name))]),
-    );
+    const variants = compileVariants(layout);
     for (const run of snapshot.runs(layout, organizationIds)) {
       const { organization, count, run: stored } = run;
       const notes = new LineNotes();
@@ -36,9 +32,9 @@ export function reviewSnapshot(path: string, onProgress?: OnProgress): Warning[]
         notes.mentions = [];
         const record = parseObject(run.jsonAt(i)) ?? {};
         const [row, id] = [stored.entry.firstRow + i, run.idAt(i)];
-        (normalizers.get('') ?? normalizers.get(textIn(record['type'])))?.(record, notes);
+        variantOf(variants, record)?.normalize(record, notes);
         mentions.add(organization, row, id, notes.mentions);
-        if (layout !== TICKETS) ids.addOfBase(name, organization, id, row, 0n);
+        if (layout !== TICKETS) ids.addOfBase(layout.name, organization, id, row, 0n);
         else addQrCode.run(organization, JSON.stringify(record['qrCode']), row, sortKey(id));
       }
       onRun(layout, stored.entry);

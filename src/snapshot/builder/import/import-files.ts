@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { createReadStream, readdirSync, statSync } from 'node:fs';
+import { createReadStream, type ReadStream, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -98,14 +98,17 @@ export interface LineBlock {
 export async function* readBlocks(
   { path }: ImportFolder,
   file: string,
-  onBytes?: OnBytes,
+  onBytes?: (bytes: number) => void,
 ): AsyncGenerator<LineBlock> {
+  const source = createReadStream(join(path, file), { highWaterMark: BLOCK_BYTES });
+  let bytesRead = 0;
   /** The beginning of a line. */
   let rest: Buffer = Buffer.alloc(0);
   let firstLine = 1;
   try {
-    const content = /\.gz$/i.test(file) ? gunzipped : plain;
-    for await (const chunk of content(join(path, file), onBytes)) {
+    for await (const chunk of /\.gz$/i.test(file) ? gunzipped(source) : plain(source)) {
+      onBytes?.(source.bytesRead - bytesRead);
+      bytesRead = source.bytesRead;
       const end = chunk.lastIndexOf(NEWLINE) + 1;
       if (end > 0) {
         const bytes = Buffer.concat([rest, chunk.subarray(0, end)]);
@@ -124,19 +127,9 @@ export async function* readBlocks(
   if (rest.length > 0) yield { bytes: rest, firstLine };
 }
 
-type OnBytes = (bytes: number) => void;
-
-async function* chunksOf(path: string, onBytes?: OnBytes): AsyncGenerator<Buffer> {
-  const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: BLOCK_BYTES });
-  for await (const chunk of chunks) {
-    onBytes?.(chunk.length);
-    yield chunk;
-  }
-}
-
-async function* plain(path: string, onBytes?: OnBytes): AsyncGenerator<Buffer> {
+async function* plain(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let isFirst = true;
-  for await (const chunk of chunksOf(path, onBytes)) {
+  for await (const chunk of source) {
     if (isFirst && chunk.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC)) throw new Error(GZIP);
     isFirst = false;
     yield chunk;
@@ -144,12 +137,12 @@ async function* plain(path: string, onBytes?: OnBytes): AsyncGenerator<Buffer> {
 }
 
 /** Decompresses all members of a gzip file. */
-async function* gunzipped(path: string, onBytes?: OnBytes): AsyncGenerator<Buffer> {
+async function* gunzipped(source: ReadStream): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: BLOCK_BYTES });
   // The reader of the content gets the error of either stream.
-  yield* pipeline(chunksOf(path, onBytes), gunzip, () => undefined);
+  yield* pipeline(source, gunzip, () => undefined);
   // Node ends at zeros behind a member, as if no other followed.
-  const { size } = statSync(path);
+  const { size } = statSync(source.path);
   if (gunzip.bytesWritten < size)
     throw new Error(`its gzip data ends at byte ${gunzip.bytesWritten} of ${size}: compress it again`);
 }

@@ -1,5 +1,6 @@
 import type { Json } from '../../../contract/field.ts';
-import { textsIn } from '../../format/json-values.ts';
+import { type JsonObject, textsIn } from '../../format/json-values.ts';
+import { type LineBlock, linesOf } from './import-files.ts';
 import { DOUBLED_NEWLINE, type FieldProblem } from './problems.ts';
 import { isOfPricing, isSuspect, RULES } from './rules.ts';
 
@@ -12,24 +13,12 @@ const CHECKED_LINES = 1000;
 /** Longer lines are not checked for repeated keys. */
 const MAX_CHECKED_LENGTH = 65_536;
 
-/** A bad line, with what is known of its record. Ids are sort keys. */
-export interface BadLine {
-  readonly line: number;
-  /** Those that only follow from other lines come last. */
-  readonly problems: readonly FieldProblem[];
-  /** Undefined if the line cannot be decoded. */
-  readonly text: string | undefined;
-  readonly organization?: number | undefined;
-  readonly id?: string | undefined;
-  /** The event of a session, or the event itself. */
-  readonly event?: string | undefined;
-}
-
 /** Collects the bad lines of a block, and what good lines have and their records lack. */
 export class LineNotes {
   /** Number of lines that are not blank. */
   lines = 0;
-  readonly bad: BadLine[] = [];
+  /** Problems that only follow from other lines come last. A line that cannot be decoded has no text. */
+  readonly bad: { line: number; problems: readonly FieldProblem[]; text: string | undefined }[] = [];
   /** Occurrences of undeclared fields. */
   readonly dropped = new Map<string, number>();
   /** Number of lines that were accepted in spite of a problem, and the first one, by problem. */
@@ -63,6 +52,25 @@ export class LineNotes {
     const key = repeatedKey(text);
     if (key !== undefined) this.suspect(`the key ${key} occurs twice in an object`);
   }
+}
+
+/**
+ * Reads the lines of a block.
+ * @param problemsOf returns the problems of a line's object, and notes what else it has
+ */
+export function readBlock(
+  block: LineBlock,
+  problemsOf: (record: JsonObject, notes: LineNotes, text: string) => readonly FieldProblem[],
+): LineNotes {
+  const notes = new LineNotes();
+  for (const line of linesOf(block)) {
+    notes.lines++;
+    notes.line = line.number;
+    notes.mentions = [];
+    const problems = line.record === undefined ? [line.problem] : problemsOf(line.record, notes, line.text);
+    if (problems.length > 0) notes.bad.push({ line: line.number, problems, text: line.text });
+  }
+  return notes;
 }
 
 /** Returns the first key, as JSON, that an object has twice. JSON.parse keeps the last value of such a key. */

@@ -3,7 +3,7 @@ import { type JsonObject, textIn } from '../../format/json-values.ts';
 import type { CollectionLayout, ColumnLayout, ImportedRecord } from '../../format/layout.ts';
 import { beginsRun, MAX_RECORD_BYTES } from '../../format/schema.ts';
 import { ORGANIZATIONS_FILE } from './import-files.ts';
-import { type Check, compileCheck, compileNormalize, importOnlyFields } from './import-schema.ts';
+import { compileCheck, compileNormalize, importOnlyFields } from './import-schema.ts';
 import type { LineNotes } from './line-notes.ts';
 import { type FieldProblem, quoted } from './problems.ts';
 import { rulesOf } from './rules.ts';
@@ -27,7 +27,7 @@ const TOO_LARGE = `must not be a record of more than ${MAX_RECORD_BYTES} bytes`;
 type Reading = ReadRecord | { readonly problems: readonly FieldProblem[] };
 
 /** Reads the object of a line. Notes its undeclared fields and repeated keys. */
-export type ReadLine = (imported: JsonObject, line: string, notes: LineNotes) => Reading;
+export type ReadLine = (imported: JsonObject, notes: LineNotes, text: string) => Reading;
 
 /**
  * Compiles the reader of one import file: it checks records, and converts them to the stored form.
@@ -39,17 +39,9 @@ export function compileReader(
   bad: ReadonlySet<string>,
 ): ReadLine {
   const { resource, orderedBy, columns } = layout;
-  const importOnly = importOnlyFields(layout.name);
-  /** By type; of a collection without types, the only one has the empty name. */
-  const variants = new Map(
-    Object.entries(resource.variants).map(([type, fields]) => {
-      const check = compileCheck({ ...importOnly, ...fields });
-      const normalize = compileNormalize(fields, Object.keys(importOnly), rulesOf(layout.name));
-      return [type, { check, normalize }];
-    }),
-  );
-  return (imported, line, notes) => {
-    const variant = variants.get('') ?? variants.get(textIn(imported['type']));
+  const variants = compileVariants(layout);
+  return (imported, notes, text) => {
+    const variant = variantOf(variants, imported);
     const organization = organizations.get(textIn(imported['organizationId']));
     const problems = variant?.check(imported) ?? problemsOfType(variants, imported);
     if (organization === undefined) return { problems: withOrganization(problems, imported, bad) };
@@ -58,7 +50,7 @@ export function compileReader(
     const served = variant.normalize(imported, notes) as JsonObject;
     const json = JSON.stringify(served);
     if (Buffer.byteLength(json) > MAX_RECORD_BYTES) return { problems: [{ field: '', reason: TOO_LARGE }] };
-    notes.checkText(line);
+    notes.checkText(text);
     const id = textIn(served[resource.id]);
     if (id === '.' || id === '..')
       return { problems: [{ field: resource.id, reason: UNREACHABLE, found: quoted(id) }] };
@@ -68,11 +60,26 @@ export function compileReader(
   };
 }
 
+type Variants = ReturnType<typeof compileVariants>;
+
+/** Compiles the variants of a collection by type; without types, the only one has the empty name. */
+export function compileVariants({ name, resource }: CollectionLayout) {
+  const importOnly = importOnlyFields(name);
+  return new Map(
+    Object.entries(resource.variants).map(([type, fields]) => {
+      const check = compileCheck({ ...importOnly, ...fields });
+      const normalize = compileNormalize(fields, Object.keys(importOnly), rulesOf(name));
+      return [type, { check, normalize }];
+    }),
+  );
+}
+
+export function variantOf(variants: Variants, record: JsonObject) {
+  return variants.get('') ?? variants.get(textIn(record['type']));
+}
+
 /** Returns the problems of a record with a wrong type: of the variant in capitals, else of all variants. */
-function problemsOfType(
-  variants: ReadonlyMap<string, { readonly check: Check }>,
-  imported: JsonObject,
-): readonly FieldProblem[] {
+function problemsOfType(variants: Variants, imported: JsonObject): readonly FieldProblem[] {
   const meant = variants.get(textIn(imported['type']).trim().toUpperCase());
   const candidates = meant === undefined ? [...variants.values()] : [meant];
   const [problems, ...rest] = candidates.map(({ check }) => check(imported));

@@ -44,16 +44,20 @@ export function rejectContradictions(imported: Import): void {
   for (const layout of [TICKETS, ORDERS, OFFERS]) collectIds(imported, layout);
 }
 
-/** Returns SQL that creates views of a collection's bad lines, and of its records and bad lines with a known id. */
+const IS_KNOWN = 'organization NOTNULL AND id NOTNULL';
+
+/** Returns SQL that creates a table of a collection's bad lines, and a view of its records and known bad lines. */
 function knownLines(layout: CollectionLayout): string {
-  const { name } = layout;
+  const { name, resource } = layout;
+  const keyOf = (field: string) => `sort_key(nullif(text_in(text, '${field}'), ''))`;
   return `
-    CREATE TEMP VIEW bad_${name} AS
-    SELECT origin, line, organization, iif(organization NOTNULL, id, NULL) AS id, NULL AS instant, event
-    FROM rejections WHERE list = '${name}' AND origin = 'bad';
+    CREATE TABLE bad_${name} AS
+    SELECT origin, line, position_of(text_in(text, 'organizationId')) AS organization, ${keyOf(resource.id)} AS id,
+      NULL AS instant, ${keyOf(layout === EVENTS ? resource.id : 'eventId')} AS event
+    FROM rejections WHERE list = '${name}';
     CREATE TEMP VIEW known_${name} AS
     SELECT origin, line, organization, id, instant, ${eventOf(layout)} AS event FROM all_${name}
-    UNION ALL SELECT * FROM bad_${name} WHERE id NOTNULL`;
+    UNION ALL SELECT * FROM bad_${name} WHERE ${IS_KNOWN}`;
 }
 
 /** Collects the ids of a collection: of its lines, of which repeated ones are rejected, and of the base. */
@@ -61,7 +65,11 @@ function collectIds(imported: Import, layout: CollectionLayout): void {
   const { staging, base, lines } = imported;
   const { name, resource } = layout;
   const distinct = staging.ids.addLines(name);
-  const bad = staging.database.prepare<[], number>(`SELECT count(id) FROM bad_${name}`).pluck().get() ?? 0;
+  const bad =
+    staging.database
+      .prepare<[], number>(`SELECT count(*) FROM bad_${name} WHERE ${IS_KNOWN}`)
+      .pluck()
+      .get() ?? 0;
   if (distinct < lines[name] + bad) {
     reject(
       imported,

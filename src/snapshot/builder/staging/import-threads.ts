@@ -4,14 +4,13 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../../contract/operations.ts';
-import { textIn } from '../../format/json-values.ts';
-import { byCollection, type CollectionLayout, EVENTS } from '../../format/layout.ts';
+import { byCollection, type CollectionLayout } from '../../format/layout.ts';
 import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
-import { type LineBlock, linesOf } from '../import/import-files.ts';
-import { LineNotes } from '../import/line-notes.ts';
+import type { LineBlock } from '../import/import-files.ts';
+import { LineNotes, readBlock } from '../import/line-notes.ts';
 import { compileReader, type ReadLine } from '../import/record-reader.ts';
 import { Mentions } from './warnings.ts';
-import { newDatabase, sortKey, StagingTables } from './staging-file.ts';
+import { newDatabase, StagingTables } from './staging-file.ts';
 
 /** SQLite attaches at most ten files to a connection. Each thread has one, and the calling thread another. */
 const MAX_THREADS = 8;
@@ -31,6 +30,8 @@ export class ImportThreads implements AsyncDisposable {
   readonly #own: BlockReader;
   #threads: readonly ImportThread[] = [];
   #bytes = 0;
+  /** Number of blocks for the threads, which take turns. */
+  #blocks = 0;
 
   constructor(data: Omit<ReaderData, 'stagingFile'>, folder: string) {
     this.#data = data;
@@ -48,7 +49,7 @@ export class ImportThreads implements AsyncDisposable {
           yield this.#own.run({ collection, block });
           continue;
         }
-        const result = this.#leastBusy().run({ collection, block });
+        const result = this.#nextThread().run({ collection, block });
         // It is awaited much later; until then, its rejection must not count as unhandled.
         result.catch(() => undefined);
         pending.push(result);
@@ -75,12 +76,12 @@ export class ImportThreads implements AsyncDisposable {
     await Promise.all(this.#threads.map((thread) => thread.terminate()));
   }
 
-  #leastBusy(): ImportThread {
+  #nextThread(): ImportThread {
     if (this.#threads.length === 0) {
       const length = Math.min(availableParallelism(), MAX_THREADS);
       this.#threads = Array.from({ length }, () => new ImportThread(this.#newReaderData()));
     }
-    return this.#threads.reduce((one, other) => (other.tasks < one.tasks ? other : one));
+    return this.#threads[this.#blocks++ % this.#threads.length];
   }
 
   #newReaderData(): ReaderData {
@@ -91,8 +92,6 @@ export class ImportThreads implements AsyncDisposable {
 }
 
 class ImportThread extends Worker {
-  /** Number of tasks without a result. */
-  tasks = 0;
   /** The results, in the order of the tasks. They end when the thread exits. */
   readonly #results: AsyncIterator<readonly LineNotes[], undefined>;
 
@@ -103,10 +102,8 @@ class ImportThread extends Worker {
   }
 
   async run(task: ImportTask): Promise<LineNotes> {
-    this.tasks++;
     this.postMessage(task);
     const result = await this.#results.next();
-    this.tasks--;
     if (result.done === true) throw new Error('an import thread exited');
     return result.value[0];
   }
@@ -128,14 +125,12 @@ export interface ReaderData {
 
 /** Reads blocks of lines, and writes their records to a staging file of its own. */
 export class BlockReader {
-  readonly #organizations: ReaderData['organizations'];
   readonly #database: Database.Database;
   readonly #tables: StagingTables;
   readonly #mentions: Mentions;
   readonly #readers: Readonly<Record<CollectionName, { layout: CollectionLayout; read: ReadLine }>>;
 
   constructor({ organizations, badOrganizations, stagingFile }: ReaderData) {
-    this.#organizations = organizations;
     this.#database = newDatabase(stagingFile);
     this.#tables = new StagingTables(this.#database);
     this.#mentions = new Mentions(this.#database);
@@ -145,40 +140,23 @@ export class BlockReader {
   }
 
   run(task: ImportTask): LineNotes {
-    const notes = new LineNotes();
     if ('isLast' in task) {
       this.#mentions.complete();
       this.#database.exec('COMMIT');
       this.close();
-      return notes;
+      return new LineNotes();
     }
     const { layout, read } = this.#readers[task.collection];
     // A Buffer of another thread arrives as a Uint8Array.
     const { buffer, byteOffset, length } = task.block.bytes;
     const bytes = Buffer.from(buffer, byteOffset, length);
-    for (const line of linesOf({ ...task.block, bytes })) {
-      notes.lines++;
-      notes.line = line.number;
-      notes.mentions = [];
-      const reading =
-        line.record === undefined ? { problems: [line.problem] } : read(line.record, line.text, notes);
-      if ('problems' in reading) {
-        const valueOf = (field: string) => textIn(line.record?.[field]);
-        const keyOf = (field: string) => sortKey(valueOf(field)) || undefined;
-        notes.bad.push({
-          line: line.number,
-          problems: reading.problems,
-          text: line.text,
-          organization: this.#organizations.get(valueOf('organizationId')),
-          id: keyOf(layout.resource.id),
-          event: keyOf(layout === EVENTS ? layout.resource.id : 'eventId'),
-        });
-      } else {
-        this.#tables.add(layout, 'import', line.number, reading);
-        this.#mentions.add(reading.organization, line.number, reading.id, notes.mentions);
-      }
-    }
-    return notes;
+    return readBlock({ ...task.block, bytes }, (imported, notes, text) => {
+      const reading = read(imported, notes, text);
+      if ('problems' in reading) return reading.problems;
+      this.#tables.add(layout, 'import', notes.line, reading);
+      this.#mentions.add(reading.organization, notes.line, reading.id, notes.mentions);
+      return [];
+    });
   }
 
   close(): void {

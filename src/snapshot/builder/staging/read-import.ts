@@ -7,15 +7,9 @@ import { choice, type Fields, id, nullable } from '../../../contract/field.ts';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../../../contract/headers.ts';
 import { COLLECTION_NAMES } from '../../../contract/resources.ts';
 import { type JsonObject, textIn } from '../../format/json-values.ts';
-import {
-  DELETIONS_FILE,
-  type ImportFolder,
-  linesOf,
-  ORGANIZATIONS_FILE,
-  readBlocks,
-} from '../import/import-files.ts';
+import { DELETIONS_FILE, type ImportFolder, ORGANIZATIONS_FILE, readBlocks } from '../import/import-files.ts';
 import { compileCheck, compileNormalize, ORGANIZATION_FIELDS } from '../import/import-schema.ts';
-import { LineNotes } from '../import/line-notes.ts';
+import { type LineNotes, readBlock } from '../import/line-notes.ts';
 import { type FieldProblem, quoted, UNIQUE } from '../import/problems.ts';
 import { ImportThreads } from './import-threads.ts';
 import { ImportRejected, Rejections } from './rejections.ts';
@@ -60,12 +54,14 @@ export async function readImport(
 ): Promise<Staging> {
   const rejections = new Rejections(database);
   const { skipInvalid, maxInvalid = { percent: 100 } } = options;
-  const { names, bad: badOrganizations } = await readOrganizationLines(input, rejections, base?.names);
+  const names = await readOrganizationLines(input, rejections, base?.names);
+  const badOrganizations = rejections.organizations();
   // No line names an organization, not even a bad or misnamed one: their own problems say more.
   const lacksOrganizations =
     names.size === 0 &&
     !input.incomplete.has(ORGANIZATIONS_FILE) &&
-    (skipInvalid || rejections.counts().total === 0);
+    (skipInvalid || badOrganizations.size === 0);
+  if (names.size === 0 || input.incomplete.has(ORGANIZATIONS_FILE)) badOrganizations.add('');
   const organizations = new Map(names.keys().map((id, position) => [id, position]));
   await using threads = new ImportThreads({ organizations, badOrganizations }, folder);
   const lines = await readCollections(options, input, threads, rejections);
@@ -126,18 +122,17 @@ const normalizeOrganization = compileNormalize(ORGANIZATION_FIELDS);
 const checkDeletion = compileCheck(DELETION_FIELDS);
 
 /**
- * Reads the organizations of an import folder. Returns their names by id, in the order of the ids, and the ids of bad
- * ones, with the empty text for an unknown one.
+ * Reads the organizations of an import folder. Returns their names by id, in the order of the ids.
  * @param known names by id of the organizations of a base, to which the import adds, and which it renames
  */
 async function readOrganizationLines(
   folder: ImportFolder,
   rejections: Rejections,
   known: ReadonlyMap<string, string> = new Map(),
-): Promise<{ readonly names: ReadonlyMap<string, string>; readonly bad: ReadonlySet<string> }> {
+): Promise<ReadonlyMap<string, string>> {
   const names = new Map(known);
   const lines = new Map<string, number>();
-  const bad = await readLines(folder, ORGANIZATIONS_FILE, rejections, (record, notes) => {
+  await readLines(folder, ORGANIZATIONS_FILE, rejections, (record, notes) => {
     const organizationId = textIn(record['organizationId']);
     const problems = problemsOf(record, organizationId, lines.get(organizationId));
     if (problems.length === 0) {
@@ -149,9 +144,7 @@ async function readOrganizationLines(
     }
     return problems;
   });
-  if (folder.incomplete.has(ORGANIZATIONS_FILE) || names.size === 0) bad.add('');
-  const sorted = [...names].sort(([a], [b]) => (a < b ? -1 : 1));
-  return { names: new Map(sorted), bad };
+  return new Map([...names].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function problemsOf(record: JsonObject, organizationId: string, earlierLine?: number): FieldProblem[] {
@@ -186,8 +179,7 @@ async function readDeletions(
 }
 
 /**
- * Reads an import file on this thread, if it exists, and rejects its bad lines. Returns their organizations, with the
- * empty text for an unknown one.
+ * Reads an import file on this thread, if it exists, and rejects its bad lines.
  * @param problemsOf returns the problems of a line's object, and notes its undeclared fields
  */
 async function readLines(
@@ -195,21 +187,9 @@ async function readLines(
   name: string,
   rejections: Rejections,
   problemsOf: (record: JsonObject, notes: LineNotes) => readonly FieldProblem[],
-): Promise<Set<string>> {
-  const bad = new Set<string>();
+): Promise<void> {
   const file = folder.files.get(name);
-  if (file === undefined) return bad;
-  for await (const block of readBlocks(folder, file)) {
-    const notes = new LineNotes();
-    for (const line of linesOf(block)) {
-      notes.lines++;
-      notes.line = line.number;
-      const problems = line.record === undefined ? [line.problem] : problemsOf(line.record, notes);
-      if (problems.length === 0) continue;
-      notes.bad.push({ line: line.number, problems, text: line.text });
-      bad.add(textIn(line.record?.['organizationId']));
-    }
-    rejections.add(name, file, notes);
-  }
-  return bad;
+  if (file === undefined) return;
+  for await (const block of readBlocks(folder, file))
+    rejections.add(name, file, readBlock(block, problemsOf));
 }

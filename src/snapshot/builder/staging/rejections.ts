@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type Database from 'better-sqlite3';
+import { parseObject, textIn } from '../../format/json-values.ts';
 import { IMPORT_FILES, ORGANIZATIONS_FILE } from '../import/import-files.ts';
 import { addCount, type LineNotes } from '../import/line-notes.ts';
 import { inAnyPosition, type ProblemGroup, shown } from '../import/problems.ts';
@@ -39,15 +40,10 @@ export class ImportRejected extends Error {
   }
 }
 
-type GroupRow = [
-  file: string,
-  field: string,
-  reason: string,
-  found: string | null,
-  lines: number,
-  first: number,
-  isOfBase: number,
-];
+interface GroupRow extends Omit<ProblemGroup, 'found' | 'ofBase'> {
+  readonly found: string | null;
+  readonly isOfBase: 0 | 1;
+}
 
 type Counts = Readonly<Record<'total' | 'contradictions' | 'ofBase' | 'consequences', number>>;
 
@@ -66,44 +62,51 @@ function counted(count: number, one: string, many = `${one}s`): string {
  * The notes on the lines of an import, and its rejections: bad lines, and lines and records of a base that contradict
  * others.
  *
- *     rejections    list, origin, line → file, reasons, text, and what is known of the record of a bad line
+ *     rejections    list, origin, line → file, reasons, text
  */
 export class Rejections {
   /** Number of lines that were read. */
   lines = 0;
   /** Occurrences of undeclared fields, by file and field. */
   readonly dropped = new Map<string, number>();
-  readonly #suspects = new Map<string, Warning>();
+  /** Warnings about lines that were accepted, by file and problem. */
+  readonly suspects = new Map<string, Warning>();
   readonly #database: Database.Database;
   readonly #insertBad: Database.Statement;
 
+  /** Also defines SQL functions, such as `text_in`: a text of a JSON object, or the empty text when absent. */
   constructor(database: Database.Database) {
     database.function('file_order', fileOrder);
     database.function('in_any_position', inAnyPosition);
+    database.function('text_in', (json: string | null, field: string) =>
+      textIn(parseObject(json ?? '')?.[field]),
+    );
     database.exec(`
       CREATE TABLE rejections (
-        list TEXT, origin TEXT, line INTEGER, organization INTEGER, id TEXT, event TEXT, file TEXT, reasons TEXT, text TEXT,
+        list TEXT, origin TEXT, line INTEGER, file TEXT, reasons TEXT, text TEXT,
         PRIMARY KEY (list, origin, line)
       ) STRICT, WITHOUT ROWID`);
     this.#database = database;
-    this.#insertBad = database.prepare(`INSERT INTO rejections VALUES (?, 'bad', ?, ?, ?, ?, ?, ?, ?)`);
+    this.#insertBad = database.prepare(`INSERT INTO rejections VALUES (?, 'bad', ?, ?, ?, ?)`);
   }
 
   /** @param list name of the file without ending, which a misnamed file lacks */
   add(list: string, file: string, { lines, bad, dropped, suspects }: LineNotes): void {
     this.lines += lines;
-    for (const { line, organization, id, event, problems, text } of bad)
-      this.#insertBad.run(list, line, organization, id, event, file, JSON.stringify(problems), text);
+    for (const { line, problems, text } of bad)
+      this.#insertBad.run(list, line, file, JSON.stringify(problems), text);
     for (const [field, count] of dropped) addCount(this.dropped, `${file}: ${field}`, count);
     for (const [problem, { count, first }] of suspects) {
       const key = `${file} ${problem}`;
-      const known = this.#suspects.get(key) ?? { source: file, problem, count: 0, first: `line ${first}` };
-      this.#suspects.set(key, { ...known, count: known.count + count });
+      const known = this.suspects.get(key) ?? { source: file, problem, count: 0, first: `line ${first}` };
+      this.suspects.set(key, { ...known, count: known.count + count });
     }
   }
 
-  get warnings(): readonly Warning[] {
-    return [...this.#suspects.values()];
+  /** Returns the organizations of the bad lines so far, with the empty text for an unknown one. */
+  organizations(): Set<string> {
+    const ids = this.#database.prepare<[], string>(`SELECT text_in(text, 'organizationId') FROM rejections`);
+    return new Set(ids.pluck().iterate());
   }
 
   /** Returns the number of all, and of those that contradict others, of a base, and only because of others. */
@@ -121,14 +124,17 @@ export class Rejections {
   groups(): ProblemGroup[] {
     // SQLite takes a column outside of an aggregate from the row with the minimum.
     const groups = this.#database.prepare<[], GroupRow>(
-      `SELECT file, in_any_position(value ->> 'field') AS field, value ->> 'reason' AS reason, value ->> 'found',
-         count(*), min(line) AS first, origin = 'base'
+      `SELECT file, in_any_position(value ->> 'field') AS field, value ->> 'reason' AS reason, value ->> 'found' AS found,
+         count(*) AS lines, min(line) AS first, origin = 'base' AS isOfBase
        FROM rejections, json_each(reasons) WHERE value ->> 'isConsequence' IS NOT TRUE
        GROUP BY file, field, reason ORDER BY file_order(file), file, first, key`,
     );
-    return Array.from(groups.raw().iterate(), ([file, field, reason, value, lines, first, isOfBase]) => {
-      const found = value === null ? undefined : shown(value);
-      return { file, field, reason, found, lines, first, ofBase: isOfBase === 1 || undefined };
+    return Array.from(groups.iterate(), ({ found, isOfBase, ...group }) => {
+      return {
+        ...group,
+        found: found === null ? undefined : shown(found),
+        ofBase: isOfBase === 1 || undefined,
+      };
     });
   }
 

@@ -48,6 +48,8 @@ export class Staging {
     for (const { name } of COLLECTIONS)
       database.exec(`CREATE TEMP VIEW all_${name} AS ${selectAll(this.files, name)}`);
     database.function('organization_id', (position: number) => this.organizationIds[position]);
+    const positions = new Map(this.organizationIds.map((id, position) => [id, position]));
+    database.function('position_of', (id: string) => positions.get(id) ?? null);
   }
 
   /** Iterates over the staged records of a collection, by organization and in list order. */
