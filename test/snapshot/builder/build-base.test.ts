@@ -255,6 +255,13 @@ describe('A build with a base', () => {
         'BASE: eventId must be an event of the organization, found "evt_3" in sessions "ses_3": 2 records',
       ],
       [
+        'a bad session without its event, of which it counts each problem once',
+        { sessions: [{ ...SMALL_IMPORT.sessions[0], eventId: 'evt', durationMinutes: '90' }] },
+        'the import contains 1 bad line',
+        'sessions.ndjson: durationMinutes must be integer, found "90": line 1',
+        'sessions.ndjson: eventId must be an event of the organization, found "evt": line 1',
+      ],
+      [
         'an id that occurs twice in the import',
         { tickets: [first, first] },
         'the import contains 1 bad line',

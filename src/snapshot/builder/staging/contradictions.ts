@@ -38,7 +38,7 @@ export function rejectContradictions(imported: Import): void {
   database.exec('CREATE TABLE events_of_sessions AS SELECT organization, event FROM known_sessions');
   rejectSessionsWithoutEvent(imported);
   collectIds(imported, SESSIONS);
-  if (imported.base !== undefined) rejectSessionsWithoutEvent(imported);
+  if (imported.base !== undefined) rejectSessionsWithoutEvent(imported, "origin = 'base'");
   database.exec(SESSIONS_BY_EVENT);
   rejectEventsWithoutSession(imported);
   for (const layout of [TICKETS, ORDERS, OFFERS]) collectIds(imported, layout);
@@ -84,14 +84,14 @@ function collectIds(imported: Import, layout: CollectionLayout): void {
   base?.stage(layout, staging);
 }
 
-function rejectSessionsWithoutEvent(imported: Import): void {
+function rejectSessionsWithoutEvent(imported: Import, condition = 'TRUE'): void {
   reject(
     imported,
     SESSIONS,
     { field: 'eventId', reason: 'must be an event of the organization' },
     `SELECT *, event AS value, '' AS addition, ${mayBeOf('events', imported)} AS is_consequence
      FROM known_sessions
-     WHERE event NOTNULL AND (organization, event) NOT IN
+     WHERE ${condition} AND event NOTNULL AND (organization, event) NOT IN
        (SELECT organization, id FROM ids WHERE collection = 'events' AND origin NOT LIKE 'deletion%')`,
   );
 }
