@@ -11,7 +11,7 @@ export async function makeDemoSnapshot(snapshot: string): Promise<void> {
   try {
     const producedAt = new Date();
     await writeSample({ ...DEFAULT_SAMPLE, now: producedAt.toISOString().slice(0, 10), output: input });
-    await buildSnapshot({ input, output: snapshot, skipInvalid: false, producedAt });
+    await buildSnapshot({ input, output: snapshot, producedAt });
   } finally {
     rmSync(input, { recursive: true, force: true });
   }

@@ -51,7 +51,7 @@ export function build(
   output: string,
   options: Partial<BuildOptions> = {},
 ): Promise<BuildReport> {
-  return buildSnapshot({ input, output, skipInvalid: false, producedAt: PRODUCED_AT, ...options });
+  return buildSnapshot({ input, output, producedAt: PRODUCED_AT, ...options });
 }
 
 /** Builds a snapshot file of an import, whose folder is beside the file. */

@@ -227,7 +227,7 @@ describe('A bad line of the import', () => {
   let rejects: readonly Reject[];
 
   before(async () => {
-    built = await build(BAD_IMPORT, { skipInvalid: true });
+    built = await build(BAD_IMPORT, { maxInvalid: { percent: 100 } });
     rejects = rejectsOf(built.file);
   });
 
@@ -274,7 +274,7 @@ describe('A bad line of the import', () => {
         session('c2', 'c', { durationMinutes: 'long' }),
       ],
     };
-    const { report, image, file } = await build(files, { skipInvalid: true });
+    const { report, image, file } = await build(files, { maxInvalid: { percent: 100 } });
     expect(report).to.deep.include({
       rejected: 6,
       records: { events: 1, sessions: 1, tickets: 0, orders: 0, offers: 0 },
@@ -299,9 +299,9 @@ describe('A bad line of the import', () => {
     });
     // Of all lines of all files, also those of dependents.
     for (const maxInvalid of [{ lines: 6 }, { percent: 66.7 }])
-      expect((await build(files, { skipInvalid: true, maxInvalid })).report.rejected).to.equal(6);
+      expect((await build(files, { maxInvalid })).report.rejected).to.equal(6);
     for (const maxInvalid of [{ lines: 5 }, { percent: 66.6 }]) {
-      const { message } = await rejectionOf(files, { skipInvalid: true, maxInvalid });
+      const { message } = await rejectionOf(files, { maxInvalid });
       expect(message).to.match(/ 3 of them only because of others, of 9 read; at most 5 may be omitted$/);
     }
   });
@@ -414,7 +414,7 @@ describe('The groups of bad lines', () => {
 
   it('are of lines that may be skipped, each with all its problems', async () => {
     const { tickets } = betweenLines;
-    const { report, file } = await build({ ...good, tickets }, { skipInvalid: true });
+    const { report, file } = await build({ ...good, tickets }, { maxInvalid: { percent: 100 } });
     expect(report.records.tickets).to.equal(2);
     const [{ line, reasons, text }, ...others] = rejectsOf(file);
     expect(others).to.deep.equal([]);

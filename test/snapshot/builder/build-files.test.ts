@@ -97,7 +97,7 @@ describe('The files of an import folder', () => {
     ],
   ] satisfies [string, Files, ...string[]][]) {
     it(what, async () => {
-      expect(await rejectionOf(files, { skipInvalid: true })).to.deep.include({ message, groups });
+      expect(await rejectionOf(files, { maxInvalid: { percent: 100 } })).to.deep.include({ message, groups });
     });
   }
 
@@ -110,7 +110,7 @@ describe('The files of an import folder', () => {
       'tikets.ndjson',
     ];
     const entries = Object.fromEntries([...misnamed, 'README.md'].map((name) => [name, '']));
-    const rejection = await rejectionOf({ organizations, ...entries }, { skipInvalid: true });
+    const rejection = await rejectionOf({ organizations, ...entries }, { maxInvalid: { percent: 100 } });
     expect(rejection.message).to.equal('11 entries are misnamed');
     expect(rejection.misnamed.map((line) => line.split(': ')[0])).to.deep.equal(misnamed);
     for (const line of rejection.misnamed)
@@ -150,7 +150,7 @@ describe('The files of an import folder', () => {
       const orders = [0, 40_000_000, 0, 17_000_000].map((length, i) =>
         order(`${i}`, { ignored: 'x'.repeat(length) }),
       );
-      const { report, image } = await built({ organizations, orders }, { skipInvalid: true });
+      const { report, image } = await built({ organizations, orders }, { maxInvalid: { percent: 100 } });
       expect(report.rejected).to.equal(2);
       expect([...recordsOf(organizationOf(image, 'o').orders).keys()]).to.deep.equal(['0', '2']);
     });
@@ -174,7 +174,7 @@ describe('The files of an import folder', () => {
 
   it('make the build fail, with the name of the file, when one cannot be read to its end', async () => {
     const cut = { organizations, 'tickets.ndjson.gz': gzipSync(toFile(tickets)).subarray(0, -20) };
-    const error = await errorOf(UnreadableImport, cut, { skipInvalid: true });
+    const error = await errorOf(UnreadableImport, cut, { maxInvalid: { percent: 100 } });
     expect(error.message).to.match(/^tickets\.ndjson\.gz: unexpected end of file/);
     const bytes = gzipSync(toFile(tickets));
     for (const [name, content, message] of [
@@ -192,7 +192,7 @@ describe('The files of an import folder', () => {
       const { message: found } = await errorOf(
         UnreadableImport,
         { organizations, [name]: content },
-        { skipInvalid: true },
+        { maxInvalid: { percent: 100 } },
       );
       expect(found).to.match(message);
     }

@@ -99,7 +99,7 @@ describe('The output of a build', () => {
   });
 
   it('comes with a file of the skipped lines, and with none from an earlier build', async () => {
-    const { rejected } = await build(broken(), target(), { skipInvalid: true });
+    const { rejected } = await build(broken(), target(), { maxInvalid: { percent: 100 } });
     expect(rejected).to.equal(1);
     expect(outputs()).to.deep.equal(['a.sqlite', REJECTS]);
     expect(JSON.parse(readFileSync(inOutput(REJECTS), 'utf8'))).to.deep.equal({
@@ -116,7 +116,7 @@ describe('The output of a build', () => {
     it(`and the skipped lines are for the owner and the group, with umask ${umask.toString(8)}`, async () => {
       const before = process.umask(umask);
       try {
-        await build(broken(), target(), { skipInvalid: true });
+        await build(broken(), target(), { maxInvalid: { percent: 100 } });
       } finally {
         process.umask(before);
       }

@@ -230,7 +230,7 @@ describe('The review of records', () => {
     ],
   ] satisfies [string, Import, ...string[]][]) {
     it(what, async () => {
-      const { report, file } = await build({ ...sound, ...files }, { skipInvalid: true });
+      const { report, file } = await build({ ...sound, ...files }, { maxInvalid: { percent: 100 } });
       const found = reviewSnapshot(file);
       // The build gives the first record in the order of the lines, the review of a file that of the list.
       const { lines = [], records = [] } = Object.groupBy(report.warnings, ({ source }) =>

@@ -30,10 +30,8 @@ export interface BuildProgress {
 
 export interface ImportOptions {
   readonly input: string;
-  /** Leave bad lines out, instead of refusing the import. */
-  readonly skipInvalid: boolean;
-  /** The bad lines that may be left out at most; all by default. */
-  readonly maxInvalid?: BadLineLimit;
+  /** The bad lines that may be left out at most; by default, the import is refused for one. */
+  readonly maxInvalid?: BadLineLimit | undefined;
   readonly onProgress?: (progress: BuildProgress) => void;
   /** Aborts the build, which then throws the signal's reason and leaves no file behind. */
   readonly signal?: AbortSignal;
@@ -53,14 +51,14 @@ export async function readImport(
   base: EarlierSnapshot | undefined,
 ): Promise<Staging> {
   const rejections = new Rejections(database);
-  const { skipInvalid, maxInvalid = { percent: 100 } } = options;
+  const { maxInvalid = { lines: 0 } } = options;
   const names = await readOrganizationLines(input, rejections, base?.names);
   const badOrganizations = rejections.organizations();
   // No line names an organization, not even a bad or misnamed one: their own problems say more.
   const lacksOrganizations =
     names.size === 0 &&
     !input.incomplete.has(ORGANIZATIONS_FILE) &&
-    (skipInvalid || badOrganizations.size === 0);
+    (options.maxInvalid !== undefined || badOrganizations.size === 0);
   if (names.size === 0 || input.incomplete.has(ORGANIZATIONS_FILE)) badOrganizations.add('');
   const organizations = new Map(names.keys().map((id, position) => [id, position]));
   await using threads = new ImportThreads({ organizations, badOrganizations }, folder);
@@ -68,16 +66,14 @@ export async function readImport(
   const staging = new Staging(database, rejections, names, await threads.finish());
   await readDeletions(input, organizations, staging);
   rejectContradictions({ staging, folder: input, base, lines });
-  const { total } = rejections.counts();
-  if (input.misnamed.length > 0 || lacksOrganizations || (total > 0 && !skipInvalid))
-    throw new ImportRejected(rejections, input.misnamed, lacksOrganizations);
-  const limit =
-    'lines' in maxInvalid ? maxInvalid.lines : Math.floor((rejections.lines * maxInvalid.percent) / 100);
-  if (total > limit) {
-    const [read, most] = [rejections.lines, limit].map((count) => count.toLocaleString('en'));
-    throw new ImportRejected(rejections, [], false, `, of ${read} read; at most ${most} may be omitted`);
-  }
-  return staging;
+  const { lines: read } = rejections;
+  const limit = 'lines' in maxInvalid ? maxInvalid.lines : Math.floor((read * maxInvalid.percent) / 100);
+  const isComplete = input.misnamed.length === 0 && !lacksOrganizations;
+  if (isComplete && rejections.counts().total <= limit) return staging;
+  const [all, most] = [read, limit].map((count) => count.toLocaleString('en'));
+  const isLimited = isComplete && options.maxInvalid !== undefined;
+  const excess = isLimited ? `, of ${all} read; at most ${most} may be omitted` : '';
+  throw new ImportRejected(rejections, input, lacksOrganizations, excess);
 }
 
 /** Reads the records of all collections. Returns the numbers of staged lines. */

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type Database from 'better-sqlite3';
 import { parseObject, textIn } from '../../format/json-values.ts';
-import { IMPORT_FILES, ORGANIZATIONS_FILE } from '../import/import-files.ts';
+import { IMPORT_FILES, type ImportFolder, ORGANIZATIONS_FILE } from '../import/import-files.ts';
 import { addCount, type LineNotes } from '../import/line-notes.ts';
 import { inAnyPosition, type ProblemGroup, shown } from '../import/problems.ts';
 import type { Warning } from '../import/rules.ts';
@@ -25,7 +25,12 @@ export class ImportRejected extends Error {
   readonly areLinesOmissible: boolean;
 
   /** @param excess the rest of the message when too many lines are bad to be omitted */
-  constructor(rejections: Rejections, misnamed: readonly string[], lacksOrganizations: boolean, excess = '') {
+  constructor(
+    rejections: Rejections,
+    { misnamed }: ImportFolder,
+    lacksOrganizations: boolean,
+    excess: string,
+  ) {
     const problems: string[] = [];
     if (misnamed.length > 0) problems.push(`${counted(misnamed.length, 'entry is', 'entries are')} misnamed`);
     if (lacksOrganizations)
