@@ -102,11 +102,14 @@ export async function* readBlocks(
 ): AsyncGenerator<LineBlock> {
   const source = createReadStream(join(path, file), { highWaterMark: BLOCK_BYTES });
   let bytesRead = 0;
+  const isCompressed = /\.gz$/i.test(file);
+  const chunks: AsyncIterable<Buffer> = isCompressed ? gunzipped(source) : source;
   /** The beginning of a line. */
   let rest: Buffer = Buffer.alloc(0);
   let firstLine = 1;
   try {
-    for await (const chunk of /\.gz$/i.test(file) ? gunzipped(source) : plain(source)) {
+    for await (const chunk of chunks) {
+      if (bytesRead === 0 && !isCompressed && chunk.subarray(0, 2).equals(GZIP_MAGIC)) throw new Error(GZIP);
       onBytes?.(source.bytesRead - bytesRead);
       bytesRead = source.bytesRead;
       const end = chunk.lastIndexOf(NEWLINE) + 1;
@@ -125,15 +128,6 @@ export async function* readBlocks(
     throw new UnreadableImport(file, error.message);
   }
   if (rest.length > 0) yield { bytes: rest, firstLine };
-}
-
-async function* plain(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let isFirst = true;
-  for await (const chunk of source) {
-    if (isFirst && chunk.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC)) throw new Error(GZIP);
-    isFirst = false;
-    yield chunk;
-  }
 }
 
 /** Decompresses all members of a gzip file. */

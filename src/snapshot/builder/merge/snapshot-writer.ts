@@ -56,7 +56,7 @@ export class SnapshotWriter implements Disposable {
     this.#database.exec(SCHEMA);
     this.#insertDeletion = this.#database.prepare('INSERT OR IGNORE INTO deletions VALUES (?, ?, ?, ?)');
     this.#organizations = Array.from(organizations, ([organizationId, name]) => {
-      const since = earlier?.since(organizationId) ?? producedAt;
+      const since = earlier?.organizations.get(organizationId)?.since ?? producedAt;
       return { organizationId, name, since, runs: byCollection(() => []) };
     });
   }

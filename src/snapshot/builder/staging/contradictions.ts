@@ -65,11 +65,8 @@ function collectIds(imported: Import, layout: CollectionLayout): void {
   const { staging, base, lines } = imported;
   const { name, resource } = layout;
   const distinct = staging.ids.addLines(name);
-  const bad =
-    staging.database
-      .prepare<[], number>(`SELECT count(*) FROM bad_${name} WHERE ${IS_KNOWN}`)
-      .pluck()
-      .get() ?? 0;
+  const count = staging.database.prepare<[], number>(`SELECT count(*) FROM bad_${name} WHERE ${IS_KNOWN}`);
+  const bad = count.pluck().get() ?? 0;
   if (distinct < lines[name] + bad) {
     reject(
       imported,

@@ -24,7 +24,7 @@ export class EarlierSnapshot implements Disposable {
   readonly isBase: boolean;
   readonly names: ReadonlyMap<string, string>;
   readonly #snapshot: OpenSnapshot;
-  readonly #organizations: ReadonlyMap<string, ManifestOrganization>;
+  readonly organizations: ReadonlyMap<string, ManifestOrganization>;
   readonly #reader: RunReader;
   readonly #until: Instant;
 
@@ -41,7 +41,7 @@ export class EarlierSnapshot implements Disposable {
       throw new RefusedSnapshot('older', message);
     }
     this.names = new Map(organizations.map(({ organizationId, name }) => [organizationId, name]));
-    this.#organizations = new Map(organizations.map((one) => [one.organizationId, one]));
+    this.organizations = new Map(organizations.map((one) => [one.organizationId, one]));
     this.#until = instantOf(earlier);
     this.#reader = new RunReader(this.#snapshot.database);
   }
@@ -52,7 +52,7 @@ export class EarlierSnapshot implements Disposable {
     const until = this.#until;
     try {
       for (const [organization, organizationId] of organizationIds.entries()) {
-        const { runs, since = '' } = this.#organizations.get(organizationId) ?? {};
+        const { runs, since = '' } = this.organizations.get(organizationId) ?? {};
         for (const entry of runs?.[layout.name] ?? []) {
           const run = this.#reader.read(layout, organizationId, entry);
           run.checkDigest();
@@ -65,7 +65,7 @@ export class EarlierSnapshot implements Disposable {
   }
 
   *deletions(organizationId: string): Generator<Deletion> {
-    const organization = this.#organizations.get(organizationId);
+    const organization = this.organizations.get(organizationId);
     if (organization !== undefined) yield* readDeletions(this.#snapshot.database, organization, this.#until);
   }
 
@@ -90,11 +90,6 @@ export class EarlierSnapshot implements Disposable {
         tables.add(layout, 'base', line, { organization, instant, id, beginsRun, values, json });
       }
     }
-  }
-
-  /** Returns the time with which the history of an organization began; undefined for a new one. */
-  since(organizationId: string): string | undefined {
-    return this.#organizations.get(organizationId)?.since;
   }
 
   /**
