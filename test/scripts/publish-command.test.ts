@@ -94,8 +94,8 @@ describe('npm run snapshot -- publish', () => {
   it('leaves no file behind on a full disk, and the previous file unchanged', async () => {
     writeFileSync(published(), 'previous file');
     // Files of 16 kB are not enough for the copy.
-    const [variables, limits] = [{ ...environment(), NODE_DISABLE_COMPILE_CACHE: '1' }, { fileBlocks: 32 }];
-    const { code, stderr } = await command.start('publish @good.sqlite', variables, limits).ended;
+    const { code, stderr } = await command.start('publish @good.sqlite', environment(), { fileBlocks: 32 })
+      .ended;
     expect(code).to.equal(1);
     expect(stderr).to.match(/^\S*good\.sqlite: EFBIG: file too large, .*; nothing was published\n$/);
     expect(command.results).to.deep.equal(['good.sqlite']);

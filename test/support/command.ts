@@ -58,7 +58,8 @@ export class Command {
   ) {
     const limits = [
       openFiles === undefined ? '' : `ulimit -n ${openFiles};`,
-      fileBlocks === undefined ? '' : `ulimit -f ${fileBlocks};`,
+      // Files that Node writes of itself would not fit either.
+      fileBlocks === undefined ? '' : `unset NODE_COMPILE_CACHE NODE_V8_COVERAGE; ulimit -f ${fileBlocks};`,
     ];
     this.#process = spawn('sh', ['-c', `${limits.join('')} exec "$0" "$@"`, ...command], {
       cwd,
