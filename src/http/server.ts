@@ -16,6 +16,9 @@ import { reportRequest } from './request-context.ts';
 import { type HeaderList, METHOD_NOT_ALLOWED, Problem } from './response/problem.ts';
 import { CONTENT_TYPE, NO_STORE, SECURITY_HEADERS } from './response/send.ts';
 
+/** Maximum lifetime of a connection after a CONNECT request. */
+const DETACHED_MS = 2000;
+
 const MALFORMED = new Problem(400, 'The request is not well-formed HTTP.');
 const BY_ERROR_CODE: Readonly<Record<string, Problem>> = {
   HPE_INVALID_URL: new Problem(400, 'The target must be ASCII; percent-encode other characters as UTF-8.'),
@@ -50,7 +53,7 @@ export function createServer(api: Api, dependencies: Dependencies) {
   server.on('connect', (_request, socket: Socket) => {
     const connection = connections.open.get(socket);
     if (connection === undefined) return;
-    connection.endWhenSent();
+    connection.endWithin(DETACHED_MS);
     refuse(connection, METHOD_NOT_ALLOWED);
   });
   server.on('clientError', (error: ParserError, socket: Socket) => {

@@ -131,10 +131,10 @@ export class Connection {
     else this.socket.destroySoon();
   }
 
-  /** Closes the connection when its last bytes are sent. Node has detached its listeners from the socket. */
-  endWhenSent(): void {
-    const destroy = () => this.socket.destroy();
-    this.socket.on('error', destroy).on('finish', destroy).resume();
+  /** Closes the connection after a time. Node has detached its listeners from the socket. */
+  endWithin(milliseconds: number): void {
+    this.socket.on('error', () => this.socket.destroy()).resume();
+    setTimeout(() => this.socket.destroy(), milliseconds).unref();
   }
 
   #start(request: Request, response: Response): void {
