@@ -44,4 +44,16 @@ describe('The server', () => {
       client.destroy();
     }
   });
+
+  it('closes the connection after CONNECT, though the client does not read the response before it', async () => {
+    const server = serverWith((app) => {
+      app.get('/', (_request, response) => void response.end(Buffer.alloc(2 ** 26)));
+    }, serverDependencies());
+    const connected = once(server, 'connection') as Promise<[Socket]>;
+    const client = connect({ port: await serve(server), host: '127.0.0.1' }).on('error', () => undefined);
+    const [socket] = await connected;
+    client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\nCONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
+    if (!socket.closed) await new Promise((resolve) => socket.on('close', resolve));
+    client.destroy();
+  });
 });
