@@ -32,7 +32,8 @@ export class Connections {
   readonly #dependencies: ConnectionDependencies;
   readonly #events: ConnectionEvents;
   readonly #maxUnsentBytes: number;
-  readonly open = new Map<Socket, Connection>();
+  readonly #open = new Map<Socket, Connection>();
+  readonly open: ReadonlyMap<Socket, Connection> = this.#open;
   /** Those without a request in progress that had no valid key, the longest idle first. */
   readonly #idle = new Set<Connection>();
   /** Those whose response waits to be sent, the slowest first. */
@@ -90,11 +91,11 @@ export class Connections {
   #accept(socket: Socket): void {
     const { counts } = this.#dependencies;
     const connection = new Connection(socket, this.#events);
-    this.open.set(socket, connection);
+    this.#open.set(socket, connection);
     this.#idle.add(connection);
     counts.change(CONNECTIONS, 1);
     socket.on('close', () => {
-      this.open.delete(socket);
+      this.#open.delete(socket);
       this.#idle.delete(connection);
       counts.change(CONNECTIONS, -1);
     });
