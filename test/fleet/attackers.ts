@@ -13,7 +13,7 @@ export interface Attack {
   readonly ofAddress: number;
   /** Sent by TLS; empty for a connection that stays silent. */
   readonly request: string;
-  /** Sends the request once, a byte of it a second, as often as it is answered, or as fast as it is read. */
+  /** Sends the request once, a byte of it a second, as often as it is answered, or, once all are open, without end. */
   readonly sends: 'once' | 'slowly' | 'when answered' | 'endlessly';
   readonly reads: boolean;
   /** Further connections of two addresses, which request once. */
@@ -27,6 +27,7 @@ const secureContext = createSecureContext({ maxVersion: 'TLSv1.2' });
 let session: Buffer | undefined;
 let open = 0;
 let mostOpen = 0;
+const allWereOpen = Promise.withResolvers<undefined>();
 
 /** Connects from the address of the i-th connection. Silent connections do not begin TLS. */
 function connectAs({ port, network, ofAddress, request }: Attack, i: number): Socket {
@@ -76,8 +77,9 @@ function send(socket: Socket, request: string, sends: Attack['sends']): void {
     while (socket.write(request) && sends === 'endlessly');
   };
   if (sends === 'when answered') socket.on('data', again);
-  if (sends === 'endlessly') socket.on('drain', again);
-  again();
+  // A proxy closes a connection after its number of requests.
+  if (sends === 'endlessly') void allWereOpen.promise.then(() => socket.on('drain', again)).then(again);
+  else again();
 }
 
 process.on('message', (given: Attack) => {
@@ -93,6 +95,7 @@ async function openAll(given: Attack): Promise<void> {
     while (next < connections) await attack(given, next++);
   };
   await Promise.all(Array.from({ length: OPENING }, opener));
+  allWereOpen.resolve(undefined);
   process.send?.(mostOpen);
   for (let i = 0; newPerSecond > 0; i++) {
     const socket = connectAs(given, connections + (i % 2) * given.ofAddress);
