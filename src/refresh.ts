@@ -8,6 +8,7 @@ import { TRANSIENT_REASONS } from './snapshot/format/refused-snapshot.ts';
 import { hasLoaderThreads, loadSnapshot } from './snapshot/load/load-snapshot.ts';
 import { LoadHistory } from './snapshot/watch/load-history.ts';
 import { SnapshotWatcher } from './snapshot/watch/snapshot-watcher.ts';
+import type { SharedRuns } from './store/records.ts';
 import { StoreRegistry } from './store/registry/store-registry.ts';
 import type { Supervisor } from './workers/supervisor.ts';
 
@@ -31,9 +32,9 @@ export function startRefresh(
     stores,
     history,
     load: (file, path, signal) => {
-      const admit = (manifest: Manifest) => {
+      const admit = (manifest: Manifest): SharedRuns => {
         try {
-          admission.admit(file, manifest, !snapshots.hasTriedAll);
+          return admission.admit(file, manifest, !snapshots.hasTriedAll);
         } finally {
           // The admission may have released retained sections to make room.
           void workers.publish(stores.view);

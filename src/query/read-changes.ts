@@ -23,10 +23,10 @@ export function selectChanges(
     const list = image.lists[listOf(collection)];
     const { changed, deleted } = image.history.changes[collection];
     const rows = after === undefined ? undefined : changed.rows.subarray(firstAfter(changed.sorted));
-    const offsets = deleted.ids.offsets.subarray(firstAfter(deleted.sorted));
     const count = rows?.length ?? list.collections[collection].count;
-    const ids = { ...deleted.ids, offsets };
-    return { collection, list, rows, count, deleted: ids, deletedCount: offsets.length - 1 };
+    const firstDeleted = firstAfter(deleted.sorted);
+    const deletedCount = deleted.sorted.length - firstDeleted;
+    return { collection, list, rows, count, deleted: deleted.ids, firstDeleted, deletedCount };
   });
 }
 
@@ -67,9 +67,9 @@ function lineStart(change: 'delete' | 'put', collection: CollectionName): Buffer
 
 /** Yields the pieces of each line. Of the deletions, those of the records that refer to others come first. */
 function* linesOf(selected: readonly SelectedChanges[], now: number): Generator<readonly Buffer[]> {
-  for (const { collection, deleted, deletedCount } of selected.toReversed()) {
+  for (const { collection, deleted, firstDeleted, deletedCount } of selected.toReversed()) {
     const start = lineStart('delete', collection);
-    for (let i = 0; i < deletedCount; i++) yield [start, recordAt(deleted, i), END];
+    for (let i = 0; i < deletedCount; i++) yield [start, recordAt(deleted, firstDeleted + i), END];
   }
   for (const { collection, list, rows, count } of selected) {
     const start = lineStart('put', collection);

@@ -1,6 +1,6 @@
-import type { Floats, Row, Uint32s } from '../store/memory/shared-arrays.ts';
+import type { Uint32s } from '../store/memory/shared-arrays.ts';
 import type { ListImage } from '../store/organization-image.ts';
-import { recordsAt } from '../store/records.ts';
+import { lengthAt, recordsAt, type RecordsImage } from '../store/records.ts';
 import type { Plan } from './plan.ts';
 import { isServedAsStored, recordSegments } from './read-page.ts';
 import { rowsAt, type Selection, totalOf } from './select.ts';
@@ -29,12 +29,12 @@ export function* readLines(
   isSent: () => boolean,
 ): Generator<Buffer> {
   const join = chunkJoiner(isSent);
-  const { offsets } = list.collections[plan.collection].records;
+  const { records } = list.collections[plan.collection];
   const total = totalOf(selection);
   for (let start = 0; start < total; start += BLOCK_ROWS) {
     const rows = rowsAt(selection, start, Math.min(start + BLOCK_ROWS, total));
     for (let from = 0; from < rows.length;) {
-      const end = endOfChunk(offsets, rows, from);
+      const end = endOfChunk(records, rows, from);
       yield linesOf(list, plan, rows.subarray(from, end), now, join);
       from = end;
     }
@@ -59,10 +59,10 @@ export function chunkJoiner(isSent: () => boolean) {
 }
 
 /** Returns the position after the last row of the chunk that begins at `from`. */
-function endOfChunk(offsets: Floats, rows: Uint32s, from: number): number {
+function endOfChunk(records: RecordsImage, rows: Uint32s, from: number): number {
   let bytes = 0;
   let at = from;
-  while (at < rows.length && bytes < CHUNK_BYTES) bytes += lengthOf(offsets, rows[at++]);
+  while (at < rows.length && bytes < CHUNK_BYTES) bytes += lengthAt(records, rows[at++]);
   return at;
 }
 
@@ -77,13 +77,8 @@ function linesOf(list: ListImage, plan: Plan, rows: Uint32s, now: number, join: 
   // A newline replaces the comma after each record.
   let end = 0;
   for (const row of rows) {
-    end += lengthOf(records.offsets, row);
+    end += lengthAt(records, row);
     lines[end - 1] = NEWLINE[0];
   }
   return lines;
-}
-
-/** Returns the length of a record with the comma after it. */
-function lengthOf(offsets: Floats, row: Row): number {
-  return offsets[row + 1] - offsets[row];
 }

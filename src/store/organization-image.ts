@@ -10,7 +10,7 @@ import {
   sharedUint32s,
   type Uint32s,
 } from './memory/shared-arrays.ts';
-import { type RecordsImage, recordsImage } from './records.ts';
+import { isShared, type RecordsImage, recordsImage, type SharedRun, type SharedRuns } from './records.ts';
 
 /**
  * The records of a collection and the indexes over its ids and columns: plain objects of typed arrays over shared memory. A thread
@@ -55,6 +55,7 @@ export const NO_SCHEDULE: ScheduleImage = {
 interface SectionBase {
   /** Identifies the content among the sections of the organization, base64url. */
   readonly digest: string;
+  /** Bytes of its buffers, without those of shared runs. */
   readonly bytesHeld: number;
   /** Two elements, which any thread may change: the second of the last use by a walk, and the number of open streams. */
   readonly uses: Uint32s;
@@ -136,9 +137,25 @@ export function sectionsOf({ lists, history }: Pick<OrganizationImage, 'lists' |
   return [...Object.values(lists), history];
 }
 
-export function bytesOf(sections: Iterable<SectionImage>): number {
+/** Returns the shared runs of sections. */
+export function runsIn(sections: Iterable<SectionImage>): Map<string, SharedRun> {
+  const runs = new Map<string, SharedRun>();
+  for (const section of sections) {
+    const collections = section.name === 'history' ? [] : Object.values(section.collections);
+    for (const run of collections.flatMap(({ records }) => records.runs))
+      if (isShared(run)) runs.set(run.key, run);
+  }
+  return runs;
+}
+
+/**
+ * Computes the memory of sections. A run that several of them share counts once.
+ * @param held runs that do not count
+ */
+export function bytesOf(sections: readonly SectionImage[], held: SharedRuns = new Map()): number {
   let bytes = 0;
   for (const { bytesHeld } of sections) bytes += bytesHeld;
+  for (const [key, run] of runsIn(sections)) if (!held.has(key)) bytes += run.bytes.buffer.byteLength;
   return bytes;
 }
 

@@ -55,12 +55,12 @@ export async function measureBuild(context: BenchContext): Promise<Row[]> {
  * Writes the tickets of a snapshot that meet a condition, each with another status, into an import folder.
  * Returns its path.
  */
-async function writeChanges(snapshot: string, condition: string, parent: string): Promise<string> {
+export async function writeChanges(snapshot: string, condition: string, parent: string): Promise<string> {
   const folder = mkdtempSync(join(parent, 'changes-'));
   const database = new Database(snapshot, { readonly: true, fileMustExist: true });
   const lines = database
     .prepare<[], string>(
-      `SELECT json_set(record, '$.organizationId', organization_id, '$.status', 'CHANGED') || char(10)
+      `SELECT json_set(record, '$.organizationId', organization_id, '$.status', 'CHANGED ' || random()) || char(10)
        FROM tickets, (SELECT sum(record_count) AS tickets FROM runs WHERE collection = 'tickets')
        WHERE ${condition}`,
     )
@@ -83,12 +83,7 @@ export async function measureChanges(context: BenchContext): Promise<Row[]> {
 
   const read = async (query: string) => {
     const startedAt = performance.now();
-    const headers = {
-      Authorization: `Bearer ${foyer.credential}`,
-      'Service-API-Version': 'preview',
-      'Accept-Encoding': 'identity',
-    };
-    const response = await fetch(`http://127.0.0.1:${foyer.port}/v1/changes${query}`, { headers });
+    const response = await foyer.fetch(`/v1/changes${query}`);
     let bytes = 0;
     let end = Buffer.alloc(0);
     const body: AsyncIterable<Uint8Array> | null = response.body;

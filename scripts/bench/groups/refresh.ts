@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BenchContext } from '../bench-context.ts';
 import { CONNECTIONS, LoadGenerator } from '../load/load-generator.ts';
 import { MIXED_TRAFFIC, mixedTargets } from '../load/request-kinds.ts';
+import { writeChanges } from './changes.ts';
 import { format, greatest, median, ratioRow, type Row, rowOf, sum } from '../rows.ts';
 
 /** Short, so that little of the measured time is a wait for the next poll. */
@@ -21,12 +23,19 @@ const SETTLE_MS = 400;
 export const FIRST_SWAPS = 3;
 /** Number of last swaps of which the median counts: a single sample may come before or after memory is freed. */
 const LAST_SWAPS = 10;
+/** Walks of the row with walks, each over the tickets and the orders of another snapshot. */
+const WALKS = 4;
+const LATEST_PERCENT = 'row < tickets / 100';
 
 /** Measures requests, event loop and memory while snapshots go live. */
 export async function measureRefresh(context: BenchContext): Promise<Row[]> {
   const variant = await context.snapshot({ ...context.usualShape, isVariant: true });
   const snapshots = [await context.snapshot(), variant];
-  return [...(await refreshUnderLoad(context, snapshots)), await refreshMemory(context, snapshots)];
+  return [
+    ...(await refreshUnderLoad(context, snapshots)),
+    await refreshMemory(context, snapshots),
+    ...(await refreshPeaks(context)),
+  ];
 }
 
 /** Compares a load during which a snapshot loads and goes live with the same load without. */
@@ -116,4 +125,56 @@ async function refreshMemory(context: BenchContext, snapshots: readonly string[]
     rounds: later.map((bytes) => bytes / first),
     summarize: last,
   });
+}
+
+/** Compares the peak of the memory during a refresh of the latest 1 % of the tickets with the memory before. */
+async function refreshPeaks(context: BenchContext): Promise<Row[]> {
+  const { folder, signal } = context.options;
+  const snapshots = [await context.snapshot()];
+  for (let i = 0; i <= WALKS; i++) {
+    const [base, output] = [snapshots[i], join(folder, `refreshed-${i}.sqlite`)];
+    await context.build(await writeChanges(base, LATEST_PERCENT, folder), output, ['--base', base]);
+    snapshots.push(output);
+  }
+  /** Returns the memory before a refresh that follows on a number of others, and its peak during the last one. */
+  const measure = async (walks: number) => {
+    const retain = walks === 0 ? { SNAPSHOT_RETAIN_SECONDS: RETAIN_SECONDS } : {};
+    const environment = { SNAPSHOT_POLL_SECONDS: POLL_SECONDS, ...retain };
+    await using replica = await context.startReplica({ snapshots, environment });
+    await pause(AFTERMATH_MS, undefined, { signal });
+    const before = (await replica.probe()).residentBytes;
+    for (let walk = 0; walk < walks; walk++) {
+      for (const list of ['tickets', 'orders']) await (await replica.fetch(`/v1/${list}`)).arrayBuffer();
+      await replica.swap();
+      await pause(AFTERMATH_MS, undefined, { signal });
+    }
+    await replica.probe();
+    await replica.swap();
+    await pause(AFTERMATH_MS, undefined, { signal });
+    return [(await replica.probe()).peakBytes / 1e6, before / 1e6] as const;
+  };
+  const rounds = await context.rounds('peak of memory', async () => ({
+    none: await measure(0),
+    walks: await measure(WALKS),
+  }));
+  const row = (name: string, atMost: number, pairs: readonly (readonly [number, number])[]) =>
+    ratioRow({
+      name: `peak of resident memory while the latest 1 % of the tickets change${name}`,
+      note: 'against the memory of the first snapshot; of the process, without other requests',
+      unit: 'MB',
+      reach: { atMost },
+      pairs,
+    });
+  return [
+    row(
+      '',
+      1.25,
+      rounds.map(({ none }) => none),
+    ),
+    row(
+      `, with ${WALKS} walks on earlier snapshots`,
+      1.4,
+      rounds.map(({ walks }) => walks),
+    ),
+  ];
 }

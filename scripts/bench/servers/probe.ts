@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 
@@ -15,6 +16,8 @@ export interface ProbeReport {
   readonly processorMs: number;
   /** Resident memory of the whole process. */
   readonly residentBytes: number;
+  /** Its peak since the last report, on Linux; NaN elsewhere. */
+  readonly peakBytes: number;
 }
 
 /** Milliseconds between two samples; subtracted from the measured interval. */
@@ -64,6 +67,14 @@ function raise(shared: Int32Array, at: number, least: number): void {
   }
 }
 
+/** Returns the peak of the resident memory, and begins a new one (https://docs.kernel.org/filesystems/proc.html). */
+function takePeak(): number {
+  if (process.platform !== 'linux') return NaN;
+  const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+  writeFileSync('/proc/self/clear_refs', '5');
+  return Number(kilobytes) * 1024;
+}
+
 function reportOnRequest(shared: Int32Array): void {
   process.on('message', (message) => {
     if (message !== 'report') return;
@@ -74,6 +85,7 @@ function reportOnRequest(shared: Int32Array): void {
       longestWorkMs: Atomics.exchange(shared, WORK, 0) / 1000,
       processorMs: (user + system) / 1000,
       residentBytes: process.memoryUsage.rss(),
+      peakBytes: takePeak(),
     };
     process.send?.(report);
   });

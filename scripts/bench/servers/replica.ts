@@ -100,6 +100,16 @@ export class Replica extends ServerProcess {
     this.loadMs = (await this.#logLine('snapshot live')).durationMs ?? NaN;
   }
 
+  /** Sends a request for what a path names, in the preview version and without compression. */
+  fetch(path: string): Promise<Response> {
+    const headers = {
+      Authorization: `Bearer ${this.credential}`,
+      'Service-API-Version': 'preview',
+      'Accept-Encoding': 'identity',
+    };
+    return fetch(`http://127.0.0.1:${this.port}${path}`, { headers });
+  }
+
   /**
    * Waits for the next log line with a message, after the last one found.
    * @throws Refused when an error is logged before it, such as a refused snapshot

@@ -1,10 +1,11 @@
 import { monotonicNow } from '../../clock.ts';
-import { sectionsOf } from '../../store/organization-image.ts';
+import { runsIn } from '../../store/organization-image.ts';
+import type { SharedRuns } from '../../store/records.ts';
 import { latestUsedFirst, type StoreRegistry } from '../../store/registry/store-registry.ts';
 import { instantOf, type Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { checkSuccession, loadedCounts } from '../format/succession.ts';
-import { bytesInUse, checkMemory, type MemoryLimit, memoryNeed, storedBytes } from './memory.ts';
+import { bytesInUse, checkMemory, type MemoryLimit, memoryNeed, objectBytes, storedBytes } from './memory.ts';
 
 /** Decides which snapshots may be loaded, and which retained sections stay in memory during the next load. */
 export class Admission {
@@ -22,10 +23,11 @@ export class Admission {
 
   /**
    * Admits declared content that may go live alongside the other files. Releases retained sections if memory is short.
+   * @returns the runs in memory that the load shares
    * @param isStart whether it may take over the organizations of files that were produced earlier
    * @throws RefusedSnapshot
    */
-  admit(file: string, manifest: Manifest, isStart = false): void {
+  admit(file: string, manifest: Manifest, isStart = false): SharedRuns {
     const replaced = this.#stores.replacedBy(file, manifest.organizations);
     const ofOthers = replaced.filter((one) => one.isFilePresent && one.file !== file);
     for (const { store, file: owner } of ofOthers) {
@@ -39,31 +41,32 @@ export class Admission {
       .filter((one) => !ofOthers.includes(one))
       .map(({ store }) => ({ ...store, counts: loadedCounts(store) }));
     checkSuccession(manifest, predecessors);
-    const need = memoryNeed(manifest.organizations);
+    const need = memoryNeed(manifest.organizations, runsIn(this.#stores.images('live')));
     // The live sections stay during the load.
     checkMemory(need, this.#liveBytes(), this.#limit);
     const live = this.#liveSnapshots();
     for (const snapshotId of this.#needs.keys()) if (!live.has(snapshotId)) this.#needs.delete(snapshotId);
     this.#needs.set(manifest.snapshotId, need.peak);
     this.makeRoom(need.peak);
+    return runsIn(this.#stores.images('all'));
   }
 
   /** Bytes that retained sections may hold. The rest is for live stores, and for the next load of the largest file. */
   get retainableBytes(): number {
-    const { retained, retainedBytes } = this.#stores;
-    const images = retained.map(({ image }) => image);
-    const objects = storedBytes(images, this.#threads) - retainedBytes;
+    const objects = objectBytes(this.#stores.retained.length, this.#threads);
     return Math.max(0, this.#roomLeft(this.#nextNeed()) - objects);
   }
 
   /** Releases the retained sections that leave too little memory for a load, the last of `latestUsedFirst` first. */
   makeRoom(need = this.#nextNeed()): void {
     let room = this.#roomLeft(need);
+    const held = runsIn(this.#stores.images('live'));
     const kept = latestUsedFirst(this.#stores.retained, monotonicNow()).filter(({ image }) => {
-      const bytes = storedBytes([image], this.#threads);
+      const bytes = storedBytes([image], this.#threads, held);
       // One that does not fit in any case must not cost the others their room.
       if (bytes > room) return false;
       room -= bytes;
+      for (const [key, run] of runsIn([image])) held.set(key, run);
       return true;
     });
     this.#stores.retainOnly(kept);
@@ -83,7 +86,6 @@ export class Admission {
   }
 
   #liveBytes(): number {
-    const sections = [...this.#stores.live.values()].flatMap(({ store }) => sectionsOf(store));
-    return bytesInUse(storedBytes(sections, this.#threads), this.#threads);
+    return bytesInUse(storedBytes(this.#stores.images('live'), this.#threads), this.#threads);
   }
 }

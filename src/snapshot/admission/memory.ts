@@ -1,5 +1,6 @@
 import { totalmem } from 'node:os';
 import { byList, bytesOf, type SectionImage } from '../../store/organization-image.ts';
+import { keyOfRun, type SharedRuns } from '../../store/records.ts';
 import { MEGABYTE } from '../../store/memory/shared-arrays.ts';
 import { type CollectionLayout, type ColumnLayout, COLLECTIONS, SESSIONS } from '../format/layout.ts';
 import { type ColumnSizes, type ManifestOrganization, rowCount } from '../format/manifest.ts';
@@ -65,25 +66,30 @@ const LOADER_BYTES = 64 * MEGABYTE; // the loader thread: 50 MB were measured
 export const UNCOLLECTED_BYTES = 64 * MEGABYTE; // of run buffers that await garbage collection, at most
 
 /**
- * Estimates the memory of a load from the counts and lengths of runs and columns.
+ * Estimates the memory that a load adds, from the counts and lengths of runs and columns.
  *
- *     held = record bytes + index bytes
+ *     held = record bytes of runs that are not known + index bytes
  *     peak = held + 64 MB + min(held, 64 MB)
  *            + 64 kB for each organization, 400 bytes for each run, and 5 times the columns of the largest run
  *            + the larger of what is needed to build the largest list, and 250 bytes for each of the most deletions
  *
  * With records of a kilobyte, `held` exceeds the actual images by 10 to 25 %.
+ * @param known the runs in memory that the load shares
  */
-export function memoryNeed(organizations: readonly ManifestOrganization[]): MemoryNeed {
+export function memoryNeed(
+  organizations: readonly ManifestOrganization[],
+  known: SharedRuns = new Map(),
+): MemoryNeed {
   let [held, objects, building, largestRun] = [0, 0, 0, 0];
-  for (const { name, runs, columns, deletionCount, deletionBytes } of organizations) {
+  for (const { organizationId, name, runs, columns, deletionCount, deletionBytes } of organizations) {
     held += deletionBytes + deletionCount * DELETION_BYTES;
     objects += ORGANIZATION_BYTES + name.length * NAME_BYTES;
     building = Math.max(building, deletionCount * DELETION_BUILDING_BYTES);
     for (const layout of COLLECTIONS) {
       const entries = runs[layout.name];
       const sizes = columns[layout.name];
-      const bytes = entries.reduce((sum, { recordBytes }) => sum + recordBytes, 0);
+      const copied = entries.filter(({ digest }) => !known.has(keyOfRun(organizationId, digest)));
+      const bytes = copied.reduce((sum, { recordBytes }) => sum + recordBytes, 0);
       // The end of an event record for a session is about as long as the record of the session.
       held += layout === SESSIONS ? 2 * bytes : bytes;
       held += indexBytes(layout, rowCount(entries), sizes);
@@ -114,12 +120,15 @@ const WORKER_BYTES = 48 * MEGABYTE; // heap and buffers of each further worker: 
 const SECTIONS = Object.keys(byList(String)).length + 1; // of an organization: its lists and its history
 const SECTION_BYTES = 16 * 1024; // the objects around a section's buffers, in each thread: 10 kB were measured
 
-/** Computes the memory that sections hold with a number of workers. */
-export function storedBytes(sections: readonly SectionImage[], threads: number): number {
-  return bytesOf(sections) + objectBytes(sections.length, threads);
+/**
+ * Computes the memory that sections hold with a number of workers.
+ * @param held runs that other sections hold as well
+ */
+export function storedBytes(sections: readonly SectionImage[], threads: number, held?: SharedRuns): number {
+  return bytesOf(sections, held) + objectBytes(sections.length, threads);
 }
 
-function objectBytes(sections: number, threads: number): number {
+export function objectBytes(sections: number, threads: number): number {
   return threads * sections * SECTION_BYTES;
 }
 

@@ -2,11 +2,23 @@ import { isUtf8 } from 'node:buffer';
 import type { Instant } from '../../contract/timestamp.ts';
 import { IdIndexBuilder } from '../../store/index/id-index.ts';
 import { sameBytes } from '../../store/index/key-table.ts';
-import { decodeText, type Texts } from '../../store/index/texts.ts';
+import { decodeText, hashTexts } from '../../store/index/texts.ts';
 import { type InstantImage, instantImage } from '../../store/index/instant-index.ts';
-import { sharedBytes, sharedFloats, type Uint32s } from '../../store/memory/shared-arrays.ts';
+import type { Uint32s } from '../../store/memory/shared-arrays.ts';
+import { PACKED_BELOW_BYTES } from '../../store/memory/image-memory.ts';
 import type { CollectionImage, HistoryImage } from '../../store/organization-image.ts';
-import { COMMA, recordPrefix, type RecordsImage } from '../../store/records.ts';
+import {
+  COMMA,
+  idOf,
+  keyOfRun,
+  newRun,
+  placesOf,
+  recordAt,
+  recordPrefix,
+  type RecordRun,
+  type SharedRun,
+  type SharedRuns,
+} from '../../store/records.ts';
 import type { CollectionLayout } from '../format/layout.ts';
 import { rowCount, type RunEntry } from '../format/manifest.ts';
 import { inconsistent, type RefusedSnapshot } from '../format/refused-snapshot.ts';
@@ -21,6 +33,9 @@ export interface StoredList {
   readonly entries: readonly RunEntry[];
   /** The runs of the entries, in order. Each is read when its predecessor is loaded. */
   readonly runs: Iterable<Run>;
+  readonly organizationId: string;
+  /** Runs in memory, which are not copied. */
+  readonly knownRuns: SharedRuns;
   readonly range: Pick<HistoryImage, 'since' | 'until'>;
 }
 
@@ -36,20 +51,25 @@ export interface LoadedCollection {
  * @param addRun called with each run when its records are in place
  */
 export function loadCollection(
-  { layout, entries, runs, range }: StoredList,
+  { layout, organizationId, entries, runs: stored, knownRuns, range }: StoredList,
   form: RecordForm | undefined,
   addRun?: (run: Run) => void,
 ): LoadedCollection {
   const count = rowCount(entries);
-  const records = newRecords(entries);
+  const runs: RecordRun[] = [];
+  const records = { runs, ...placesOf(entries.map(({ recordCount }) => recordCount)) };
+  // Images below this size are packed.
+  const isShared = entries.reduce((sum, { recordBytes }) => sum + recordBytes, 0) >= PACKED_BELOW_BYTES;
   const ids = new IdIndexBuilder(count, layout.resource.id);
   const changedRows: number[] = [];
   const changeInstants: Instant[] = [];
   const load = function* () {
-    for (const run of runs) {
-      const texts = copyRecords(run, records, form);
-      const repeated = ids.addEach(records, run.entry.firstRow, texts);
-      if (repeated !== undefined) throw duplicateId(layout, decodeText(texts, repeated));
+    for (const run of stored) {
+      const key = keyOfRun(organizationId, run.entry.digest);
+      const held = loadRecords(run, knownRuns.get(key), isShared ? key : undefined, form);
+      runs.push(held);
+      const repeated = ids.addEach(records, run.entry.firstRow, held.idHashes);
+      if (repeated !== undefined) throw duplicateId(layout, idOf(recordAt(records, repeated)));
       addRun?.(run);
       yield run;
       const { times, of } = run.changes(range.until);
@@ -69,35 +89,40 @@ export function loadCollection(
 
 const BRACE = 0x7d;
 
-/** Returns space for the records of a list. A comma follows also the last record of each run. */
-function newRecords(runs: readonly RunEntry[]): RecordsImage {
-  const bytes = runs.reduce((sum, { recordBytes }) => sum + recordBytes + 1, 0);
-  return { bytes: sharedBytes(bytes), offsets: sharedFloats(rowCount(runs) + 1) };
-}
-
 /**
- * Copies the records of the next run into an image, checks and divides them. Returns their ids.
- * The digest is checked over the copy, so it covers the bytes that are served.
+ * Checks and divides the records of a run, and copies them if they are not known. Returns them with their ids.
+ * The digest is checked over a copy, so it covers the bytes that are served.
  * @throws RefusedSnapshot
  */
-function copyRecords(run: Run, { bytes, offsets }: RecordsImage, form: RecordForm | undefined): Texts {
+function loadRecords(
+  run: Run,
+  known: SharedRun | undefined,
+  key: string | undefined,
+  form: RecordForm | undefined,
+): RecordRun | SharedRun {
   const { layout, records } = run;
-  const { firstRow, recordBytes, digest } = run.entry;
+  const { firstRow, recordCount, recordBytes, digest } = run.entry;
   if (records.length !== recordBytes) {
     run.checkDigest();
     const found = `have ${records.length} bytes at row ${firstRow}, "runs" declares ${recordBytes}`;
     throw inconsistent(`the records of ${layout.table} ${found}`);
   }
-  const start = offsets[firstRow];
-  const copy = Buffer.from(bytes.buffer, start, recordBytes);
-  records.copy(copy);
-  bytes[start + recordBytes] = COMMA;
+  if (known !== undefined) {
+    run.checkDigest();
+    return known;
+  }
+  const loaded = newRun(recordCount, recordBytes + 1);
+  const { bytes, offsets, idHashes } = loaded;
+  bytes.set(records);
+  bytes[recordBytes] = COMMA;
+  const copy = Buffer.from(bytes.buffer, bytes.byteOffset, recordBytes);
   run.checkDigest(copy);
   if (!isUtf8(copy)) throw inconsistent(`the records of ${layout.table} at row ${firstRow} are not UTF-8`);
   const divided = divideRecords(run, copy);
-  if (form !== undefined && form.knownRuns?.has(digest) !== true) checkForm(form, run, copy, divided.offsets);
-  for (let i = 0; i < divided.offsets.length; i++) offsets[firstRow + i] = start + divided.offsets[i];
-  return divided.ids;
+  offsets.set(divided.offsets);
+  if (form !== undefined && form.knownRuns?.has(digest) !== true) checkForm(form, run, copy, offsets);
+  idHashes.set(hashTexts(divided.ids));
+  return key === undefined ? loaded : { ...loaded, key };
 }
 
 function checkForm(form: RecordForm, { layout, entry }: Run, records: Buffer, offsets: Uint32s): void {

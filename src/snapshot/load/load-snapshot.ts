@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { OrganizationImage, SnapshotImage, SnapshotOrigin } from '../../store/organization-image.ts';
 // The loader inherits the key of its hashes.
 import '../../store/index/texts.ts';
+import type { SharedRuns } from '../../store/records.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import type { OnProgress, ReadOptions } from './read-snapshot.ts';
@@ -61,7 +62,8 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
     try {
       if ('progress' in message) onProgress?.(...message.progress);
       else if ('declared' in message) {
-        admit?.(message.declared);
+        const known: SharedRuns = admit?.(message.declared) ?? new Map();
+        worker.postMessage(known);
         Atomics.store(admission, 0, 1);
         Atomics.notify(admission, 0);
       } else if ('organization' in message) organizations.push(message.organization);

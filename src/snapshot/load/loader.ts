@@ -1,5 +1,6 @@
 import { constants, platform, setPriority } from 'node:os';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import type { SharedRuns } from '../../store/records.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import type { LoaderMessage, LoaderTask } from './load-snapshot.ts';
@@ -7,6 +8,8 @@ import { type OnProgress, readOrganizations } from './read-snapshot.ts';
 
 /** The loader: a thread that reads one snapshot file and exits. Its images are in shared memory and are not copied. */
 
+if (parentPort === null) throw new Error('the loader is a thread');
+const port = parentPort;
 const { path, isThorough, parsedRuns, admission } = workerData as LoaderTask;
 
 lowerPriority();
@@ -38,12 +41,14 @@ function lowerPriority(): void {
   }
 }
 
-/** Declares the snapshot and waits for its admission. A refusal terminates the thread here. */
-function awaitAdmission(declared: Manifest): void {
+/** Declares the snapshot and waits for its admission. Returns the runs in memory. A refusal terminates the thread here. */
+function awaitAdmission(declared: Manifest): SharedRuns {
   post({ declared });
   Atomics.wait(admission, 0, 0);
+  // An admission is a message of `loadSnapshot`.
+  return receiveMessageOnPort(port)?.message as SharedRuns;
 }
 
 function post(message: LoaderMessage): void {
-  parentPort?.postMessage(message);
+  port.postMessage(message);
 }

@@ -5,7 +5,7 @@ import { findRow } from '../../store/index/id-index.ts';
 import { instantImage } from '../../store/index/instant-index.ts';
 import { sizedImage } from '../../store/memory/image-memory.ts';
 import { sharedUint32s } from '../../store/memory/shared-arrays.ts';
-import { recordsImage } from '../../store/records.ts';
+import { recordsImage, type SharedRuns } from '../../store/records.ts';
 import {
   byList,
   type ChangesImage,
@@ -47,8 +47,8 @@ import { loadSessions } from './sessions-loader.ts';
 export type OnProgress = (records: number, total: number, list: CollectionName) => void;
 
 export interface ReadOptions {
-  /** Called with the manifest before any content is read; throws to refuse the snapshot. */
-  readonly admit?: (manifest: Manifest) => void;
+  /** Called with the manifest before any content is read. Returns runs that need no copy; throws to refuse the snapshot. */
+  readonly admit?: (manifest: Manifest) => SharedRuns;
   readonly onProgress?: OnProgress | undefined;
   /** Whether to parse also the records that serving only copies: tickets and orders. */
   readonly isThorough?: boolean | undefined;
@@ -74,14 +74,20 @@ export function readOrganizations(
 ): Manifest {
   using snapshot = openSnapshot(path);
   const { database, manifest } = snapshot;
-  options.admit?.(manifest);
+  const knownRuns = options.admit?.(manifest) ?? new Map<string, never>();
   try {
     const reader = new RunReader(database);
     const snapshots = [...manifest.ancestors, manifest].map(
       (one) => [one.snapshotId, instantOf(one.producedAt)] as const,
     );
     const [since, until] = [snapshots[0][1], instantOf(manifest.producedAt)];
-    const known = { digest: manifestDigest(manifest), lineage: lineageOf(snapshots), since, until };
+    const known = {
+      digest: manifestDigest(manifest),
+      lineage: lineageOf(snapshots),
+      since,
+      until,
+      knownRuns,
+    };
     const onRun = runCounter(recordsIn(manifest), options.onProgress);
     for (const organization of manifest.organizations)
       onOrganization(readOrganization(database, reader, organization, known, options, onRun));
@@ -91,11 +97,15 @@ export function readOrganizations(
   return manifest;
 }
 
+interface Known extends Pick<HistoryImage, 'digest' | 'lineage' | 'since' | 'until'> {
+  readonly knownRuns: SharedRuns;
+}
+
 function readOrganization(
   database: Database.Database,
   reader: RunReader,
   organization: ManifestOrganization,
-  { digest, lineage, since: earliest, until }: Pick<HistoryImage, 'digest' | 'lineage' | 'since' | 'until'>,
+  { digest, lineage, since: earliest, until, knownRuns }: Known,
   { isThorough = false, parsedRuns }: ReadOptions,
   onRun: ReturnType<typeof runCounter>,
 ): OrganizationImage {
@@ -110,7 +120,7 @@ function readOrganization(
         onRun(layout, entry);
       }
     };
-    return { layout, entries, runs: read(), range };
+    return { layout, organizationId, entries, runs: read(), knownRuns, range };
   };
   const copied = (form: RecordForm) => (isThorough ? { ...form, knownRuns: parsedRuns } : undefined);
   // The largest collections come first: their build memory is released before the others are read.

@@ -1,7 +1,7 @@
 import { type Row, sharedUint32s, type Uint32s } from '../memory/shared-arrays.ts';
 import { firstValueOf, recordAt, recordPrefix, type RecordsImage } from '../records.ts';
 import { sameBytes } from './key-table.ts';
-import { hashBytes, hashText, slotCount, type Texts } from './texts.ts';
+import { hashBytes, slotCount } from './texts.ts';
 
 /**
  * Maps record ids to rows. The index holds no ids: every record begins with its id (`{"ticketId":"…"`), and a look-up
@@ -27,21 +27,21 @@ export class IdIndexBuilder {
   }
 
   /**
-   * Adds the ids of the rows from `firstRow` on. Their records must be in place.
-   * @returns position, from `firstRow`, of the first id that an earlier row has
+   * Adds the rows from `firstRow` on, by the hashes of their ids. Their records must be in place.
+   * @returns the first row whose id an earlier row has
    */
-  addEach(records: RecordsImage, firstRow: Row, ids: Texts): number | undefined {
+  addEach(records: RecordsImage, firstRow: Row, hashes: Uint32s): number | undefined {
     const { slots } = this.image;
     const known = this.#hashes;
     const mask = slots.length - 1;
-    for (let i = 0; i < ids.ends.length; i++) {
+    for (let i = 0; i < hashes.length; i++) {
       const row = firstRow + i;
-      const hash = hashText(ids, i);
+      const hash = hashes[i];
       known[row] = hash;
       let slot = hash & mask;
       for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
         const other = slots[slot] - 1;
-        if (known[other] === hash && sameId(records, other, row)) return i;
+        if (known[other] === hash && sameId(records, other, row)) return row;
       }
       slots[slot] = row + 1;
     }
@@ -56,7 +56,7 @@ function sameId(records: RecordsImage, a: Row, b: Row): boolean {
 /** Returns the row of the record with an id, or -1. */
 export function findRow(
   { slots, prefixLength }: IdIndexImage,
-  { bytes, offsets }: RecordsImage,
+  { runs, firstRows, runOf }: RecordsImage,
   id: string,
 ): Row {
   const json = Buffer.from(JSON.stringify(id));
@@ -64,7 +64,8 @@ export function findRow(
   const mask = slots.length - 1;
   for (let slot = hashBytes(key) & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
     const row = slots[slot] - 1;
-    const start = offsets[row] + prefixLength;
+    const { bytes, offsets } = runs[runOf[row]];
+    const start = offsets[row - firstRows[runOf[row]]] + prefixLength;
     if (sameBytes(bytes, start, start + json.length, json, 0, json.length)) return row;
   }
   return -1;

@@ -1,14 +1,15 @@
+import { isShared } from '../records.ts';
 import { MEGABYTE } from './shared-arrays.ts';
 
 /** Smaller images are packed into one buffer, since each has dozens of arrays, and a file may hold many of them. */
-const PACKED_BELOW_BYTES = MEGABYTE;
+export const PACKED_BELOW_BYTES = MEGABYTE;
 
 /** Alignment of arrays in a packed image: the width of the widest elements. */
 const ALIGNMENT = 8;
 
 /**
- * Returns an image with the size of its buffers. A small image is copied into one shared buffer. Its arrays are in the
- * order of its properties:
+ * Returns an image with the size of its buffers, without those of runs that images share. A small image is copied into one
+ * shared buffer. Its arrays are in the order of its properties:
  *
  *     | array | array | … |    each at a multiple of 8 bytes
  *
@@ -33,9 +34,9 @@ export function sizedImage<Image extends object>(image: Image): Image & { readon
   return { ...(withArrays(image, (array) => copies.get(array)) as Image), bytesHeld: end };
 }
 
-/** Replaces the typed arrays of an image, which consists of them, plain objects and arrays, nested in any way. */
+/** Replaces the typed arrays of an image, which consists of them, plain objects and arrays, nested in any way, and shared runs. */
 function withArrays(part: unknown, replaced: (array: ArrayBufferView) => unknown): unknown {
-  if (typeof part !== 'object' || part === null) return part;
+  if (typeof part !== 'object' || part === null || isShared(part)) return part;
   if (ArrayBuffer.isView(part)) return replaced(part);
   if (Array.isArray(part)) return part.map((value) => withArrays(value, replaced));
   return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, withArrays(value, replaced)]));

@@ -57,15 +57,22 @@ export class StoreRegistry {
   }
 
   get liveBytes(): number {
-    return this.#live.values().reduce((sum, { store }) => sum + bytesOf(sectionsOf(store)), 0);
+    return bytesOf(this.images('live'));
   }
 
   get retained(): readonly RetainedSection[] {
     return this.#retained;
   }
 
+  /** Bytes that only retained sections hold. */
   get retainedBytes(): number {
-    return bytesOf(this.#retained.map(({ image }) => image));
+    return bytesOf(this.images('all')) - this.liveBytes;
+  }
+
+  /** Returns the live sections, or all that requests can reach. */
+  images(extent: 'live' | 'all'): SectionImage[] {
+    const live = this.#live.values().flatMap(({ store }) => sectionsOf(store));
+    return [...live, ...(extent === 'live' ? [] : this.#retained.map(({ image }) => image))];
   }
 
   /** Returns the live organizations that a file replaces: its own, and those of other files that it has. */
@@ -145,7 +152,7 @@ export class StoreRegistry {
     for (const [image] of this.#owners()) released.delete(image);
     for (const [image, organizationId] of released)
       if (image.name !== 'history') noteServed(this.#served, keyOf(organizationId, image));
-    promptGarbageCollection(bytesOf(released.keys()));
+    promptGarbageCollection(bytesOf([...released.keys()]));
   }
 
   /** Yields each section that requests can reach, with its organization. */

@@ -34,7 +34,7 @@ describe('The loader', () => {
     expect(loaded.organizations.map(({ organizationId }) => organizationId)).to.deep.equal(ids);
     for (const { lists } of loaded.organizations) {
       const { bytesHeld, collections, schedule } = lists.events;
-      expect(collections['events'].records.bytes.buffer).to.equal(schedule.starts.buffer);
+      expect(collections['events'].records.runs[0].bytes.buffer).to.equal(schedule.starts.buffer);
       expect(bytesHeld).to.equal(schedule.starts.buffer.byteLength);
     }
   });

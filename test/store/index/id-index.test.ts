@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { findRow, IdIndexBuilder, type IdIndexImage } from '../../../src/store/index/id-index.ts';
+import { hashTexts } from '../../../src/store/index/texts.ts';
 import { encodeTexts } from '../../support/encode-texts.ts';
 import type { RecordsImage } from '../../../src/store/records.ts';
 import { pack } from '../../support/pack.ts';
@@ -15,8 +16,7 @@ function build(
   const builder = new IdIndexBuilder(ids.length, 'ticketId');
   let twice: number | undefined;
   for (let first = 0; first < ids.length && twice === undefined; first += atOnce) {
-    const found = builder.addEach(records, first, encodeTexts(ids.slice(first, first + atOnce)));
-    if (found !== undefined) twice = first + found;
+    twice = builder.addEach(records, first, hashTexts(encodeTexts(ids.slice(first, first + atOnce))));
   }
   return { index: builder.image, records, twice };
 }
