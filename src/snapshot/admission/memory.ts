@@ -45,9 +45,9 @@ interface MemoryNeed {
   readonly organizations: number;
 }
 
-// For each record: its offset (8), up to four slots of the id index (16), and its row (4) and instant (8) among the
-// changes.
-const RECORD_BYTES = 36;
+// For each record: its run, its offset and the hash of its id (12), up to four slots of the id index (16), and its row (4)
+// and instant (8) among the changes.
+const RECORD_BYTES = 40;
 // For each text of a record, besides its bytes: a key with up to four slots (16), its end (4), and a list of one row
 // (8). Records that share keys need less, even where long lists are also ordered by instant.
 const TEXT_BYTES = 28;
