@@ -152,11 +152,6 @@ export function firstValueOf(record: Buffer): Buffer {
   return record.subarray(start, endOfText(record, start + 1) + 1);
 }
 
-/** Returns the id of a stored record, which is its first value. */
-export function idOf(record: Buffer): string {
-  return String(JSON.parse(firstValueOf(record).toString()));
-}
-
 /** Returns the position of the quote that ends the text that begins at `start`. */
 export function endOfText(bytes: Bytes, start: number): number {
   let at = start;

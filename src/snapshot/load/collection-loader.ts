@@ -9,7 +9,7 @@ import { PACKED_BELOW_BYTES } from '../../store/memory/image-memory.ts';
 import type { CollectionImage, HistoryImage } from '../../store/organization-image.ts';
 import {
   COMMA,
-  idOf,
+  firstValueOf,
   keyOfRun,
   newRun,
   placesOf,
@@ -69,7 +69,8 @@ export function loadCollection(
       const held = loadRecords(run, knownRuns.get(key), isShared ? key : undefined, form);
       runs.push(held);
       const repeated = ids.addEach(records, run.entry.firstRow, held.idHashes);
-      if (repeated !== undefined) throw duplicateId(layout, idOf(recordAt(records, repeated)));
+      if (repeated !== undefined)
+        throw duplicateId(layout, String(JSON.parse(firstValueOf(recordAt(records, repeated)).toString())));
       addRun?.(run);
       yield run;
       const { times, of } = run.changes(range.until);
