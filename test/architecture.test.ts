@@ -32,7 +32,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/snapshot/builder/import': ['src/snapshot/format', ...DATA],
   'src/snapshot/builder/staging': ['src/snapshot/builder/import', 'src/snapshot/{load,format}', ...DATA],
   'src/snapshot/builder/merge': ['src/snapshot/builder/staging', 'src/snapshot/{load,format}', ...DATA],
-  'src/snapshot/builder': ['src/snapshot/{load,format}', ...DATA],
+  'src/snapshot/builder': ['src/snapshot/{publish,load,format}', ...DATA],
   'src/query': DATA,
   'src/counts': ['src/{keys,contract}', ...FOUNDATIONS],
   'src/http': ['src/{counts,query,pages,keys}', ...DATA],

@@ -7,14 +7,15 @@
 #   --allow-shrink  publishes although an organization or half of a collection is missing
 # environment: FEED_DIR   folder of the feed's own files, by default data/feed
 #              FEED_NAME  name of the published snapshot, by default main
-#              FEED_KEEP  number of built snapshots to keep for a rollback, by default 3
+#              FEED_KEEP  number of published snapshots to keep for a rollback, by default 3
 #              SNAPSHOT_DIR and others, as for `npm run snapshot`
 #
 # The exit status is 0 when the snapshot is published or feeds are paused, 1 when it is not, 2 on wrong usage. A feed
 # that is killed leaves the published snapshot or a newer one, and the next feed makes up for it:
 #
 #   state       source, transaction id and base of the last feed; replaced by one rename, after the publication
-#   built/      the latest snapshots, by the times of their exports; `state` names the base of the next feed
+#   built/      the latest snapshots, by the times of their exports; `state` names the base of the next feed. On the disk
+#               of SNAPSHOT_DIR they are links: the latest is the published file itself
 #   export/     the lines of this feed
 #   paused      while an operator keeps this file, no feed publishes
 set -euo pipefail
@@ -26,11 +27,11 @@ fail() {
 }
 
 full=
-publish_options=()
+publication=()
 for option in "$@"; do
   case $option in
     --full) full=yes ;;
-    --allow-shrink) publish_options+=(--allow-shrink) ;;
+    --allow-shrink) publication+=(--allow-shrink) ;;
     *) fail "$option is not an option; usage: feed.sh [--full] [--allow-shrink]" 2 ;;
   esac
 done
@@ -66,23 +67,23 @@ if [[ -f $folder/state ]]; then
 fi
 [[ -z $full ]] || source=''
 
-rm -rf "$folder"/export/* "$folder"/built/*.building-*
+rm -rf "$folder"/export/*
 exported=$(cd "$folder/export" && sql -v source="$source" -v since="$since" -f "$example/export.sql") ||
   fail 'the export failed'
 read -r extent source since as_of <<<"$exported"
 
 output=${as_of//[:.]/-}.sqlite
-build_options=(--input "$folder/export" --output "$folder/built/$output" --as-of "$as_of")
+earlier=()
 if [[ $extent == changes ]]; then
-  build_options+=(--base "$folder/built/$base")
+  earlier=(--base "$folder/built/$base")
 elif [[ -n $base ]]; then
   # Finds the records that changed or are gone.
-  build_options+=(--previous "$folder/built/$base")
+  earlier=(--previous "$folder/built/$base")
 fi
-snapshot build "${build_options[@]}" || fail "the build failed; $folder/export has its lines"
-
-pause
-snapshot publish "$folder/built/$output" --as "$name" "${publish_options[@]}" || fail 'the snapshot was not published'
+snapshot build --input "$folder/export" --as-of "$as_of" "${earlier[@]}" --publish "$name" "${publication[@]}" ||
+  fail "nothing was published; $folder/export has the lines"
+published=${SNAPSHOT_DIR:-data/snapshots}/$name.sqlite
+ln -f "$published" "$folder/built/$output" 2>/dev/null || cp --reflink=auto "$published" "$folder/built/$output"
 
 # From here on, the next feed continues with this one.
 echo "$source $since $output" >"$folder/state.new"

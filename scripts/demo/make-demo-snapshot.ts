@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { buildSnapshot } from '../../src/snapshot/builder/build-snapshot.ts';
-import { FOLDER_MODE } from '../../src/snapshot/format/snapshot-file.ts';
+import { FOLDER_MODE } from '../../src/snapshot/format/replace-file.ts';
 import { DEFAULT_SAMPLE, writeSample } from '../sample/write-sample.ts';
 
 /** Builds a snapshot of sample data as of today, and creates its folder. */

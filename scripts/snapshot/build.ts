@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import {
   type BuildReport,
@@ -15,6 +15,7 @@ import {
 } from '../../src/snapshot/builder/import/import-files.ts';
 import type { BadLineLimit } from '../../src/snapshot/builder/staging/read-import.ts';
 import { describeGroup, ImportRejected } from '../../src/snapshot/builder/staging/rejections.ts';
+import { NotPublished, publishedName } from '../../src/snapshot/publish/publish-snapshot.ts';
 import { aheadOfClock } from '../../src/snapshot/format/succession.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { duration, INSTANT_FORM, instantMs } from '../times.ts';
@@ -24,6 +25,7 @@ import { print, printable, warn } from '../terminal/print.ts';
 import { Progress } from '../terminal/progress.ts';
 import { indented, left, right, table } from '../terminal/table.ts';
 import { count, timeSpan } from '../terminal/units.ts';
+import { DESCEND, NO_DESCENDANT, notPublished, SHRINK_OPTION, snapshotFolder } from './publish.ts';
 import { printResult, printWarnings, REFUSED_BY_STRICT, STRICT_OPTION } from './snapshot-file.ts';
 
 /** Bad lines that --skip-invalid omits at most, unless --max-invalid is given. */
@@ -32,7 +34,9 @@ const DEFAULT_LIMIT: BadLineLimit = { percent: 1 };
 interface BuildChoices {
   readonly input: string;
   readonly base?: string;
-  readonly output: string;
+  readonly output?: string;
+  readonly publish?: string;
+  readonly allowShrink?: true;
   readonly previous?: string;
   readonly keepChanges?: number;
   readonly asOf?: Date;
@@ -48,7 +52,8 @@ export function addBuild(program: Command): void {
     .command('build')
     .description('Builds a snapshot file from an import folder.')
     .requiredOption('--input <dir>', `import folder: ${IMPORT_FILES.join(', ')}, each .ndjson or .ndjson.gz`)
-    .requiredOption('--output <file>', 'snapshot file to write, such as data/snapshots/NAME.sqlite')
+    .option('--output <file>', 'snapshot file to write')
+    .option('--publish <name>', 'publish the snapshot under this name, in place of --output', snapshotName)
     .option(
       '--base <file>',
       'earlier snapshot to which the import is applied: changed records, and deletions.ndjson',
@@ -71,6 +76,7 @@ export function addBuild(program: Command): void {
       'with --skip-invalid: fail if more lines are bad, N or P% of all lines (default: 1%)',
       parseLimit,
     )
+    .option(...SHRINK_OPTION)
     .option(...STRICT_OPTION)
     .option(...JSON_OPTION)
     .action(build);
@@ -85,6 +91,15 @@ function parseLimit(text: string): BadLineLimit {
   throw new InvalidArgumentError('It must be a number of lines, or a percentage of them such as 1%.');
 }
 
+/** Parses the name of a published snapshot. */
+function snapshotName(text: string): string {
+  try {
+    return publishedName(text, text);
+  } catch (error) {
+    throw error instanceof NotPublished ? new InvalidArgumentError(error.message) : error;
+  }
+}
+
 /** Parses the time of an export. */
 function exportTime(text: string): Date {
   const ms = instantMs(text);
@@ -93,8 +108,12 @@ function exportTime(text: string): Date {
 }
 
 async function build(options: BuildChoices, command: Command): Promise<void> {
-  const { input, base, previous, output } = options;
+  const { input, base, previous } = options;
   const skipInvalid = options.skipInvalid === true;
+  if ((options.output === undefined) === (options.publish === undefined))
+    command.error('error: specify either --output or --publish');
+  if (options.allowShrink && options.publish === undefined)
+    command.error('error: --allow-shrink requires --publish');
   if (options.maxInvalid && !skipInvalid) command.error('error: --max-invalid requires --skip-invalid');
   if (base !== undefined && previous !== undefined)
     command.error('error: --base and --previous exclude each other: a base is the previous snapshot');
@@ -103,6 +122,7 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
   const earlier = base ?? previous;
   if (options.keepChanges !== undefined && earlier === undefined)
     command.error('error: --keep-changes requires --base or --previous');
+  const { output, publication } = placeOf(options);
   const began = performance.now();
   using interruption = new Interruption('no snapshot was written');
   using progress = new Progress();
@@ -116,6 +136,7 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
       previous,
       keepChangesMs: options.keepChanges,
       output,
+      publication,
       maxInvalid: skipInvalid ? (options.maxInvalid ?? DEFAULT_LIMIT) : undefined,
       isStrict: options.strict === true,
       producedAt: options.asOf ?? new Date(),
@@ -125,7 +146,7 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
       },
     });
     progress.clear();
-    printBuild(options, report, performance.now() - began);
+    printBuild({ ...options, output }, report, performance.now() - began);
   } catch (error) {
     progress.clear();
     if (error instanceof ImportRejected) throw rejection(error, input, skipInvalid);
@@ -136,6 +157,7 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
     }
     if (error instanceof UnreadableImport)
       throw new Refused(`${input}: ${error.message}; no snapshot was written`, { file: input });
+    if (error instanceof NotPublished) throw notPublished(error, 'no snapshot was written', output);
     if (error instanceof RefusedSnapshot) {
       const { message, reason } = error;
       const file = earlier ?? output;
@@ -145,8 +167,20 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
   }
 }
 
+/** Returns the file to write, and how it is published. */
+function placeOf({ output = '', publish, allowShrink }: BuildChoices) {
+  if (publish === undefined) return { output };
+  const folder = snapshotFolder();
+  const permits = allowShrink ? (['shrink'] as const) : [];
+  return { output: join(folder, publish), publication: { folder, name: publish, permits } };
+}
+
 /** Prints the report of a build, as text or as one JSON object. */
-function printBuild(options: BuildChoices, report: BuildReport, milliseconds: number): void {
+function printBuild(
+  options: BuildChoices & { readonly output: string },
+  report: BuildReport,
+  milliseconds: number,
+): void {
   const { output, json } = options;
   const { snapshotId, producedAt, organizations, records, rejected } = report;
   printResult(json, {
@@ -163,9 +197,10 @@ function printBuild(options: BuildChoices, report: BuildReport, milliseconds: nu
       rejectsFile: rejected > 0 ? rejectsPath(output) : undefined,
       unread: report.unread,
       warnings: report.warnings,
+      isDescendant: report.isDescendant,
       seconds: milliseconds / 1000,
     },
-    line: `built in ${timeSpan(milliseconds)}`,
+    line: `built${options.publish === undefined ? '' : ' and published'} in ${timeSpan(milliseconds)}`,
   });
   if (json) return;
   const counts = Object.entries({ organizations, ...records }).map(([name, value]) => [name, count(value)]);
@@ -173,10 +208,11 @@ function printBuild(options: BuildChoices, report: BuildReport, milliseconds: nu
   const notes = notesOn(options, report);
   if (notes.length > 0) print(`\n${indented(notes.map(printable).join('\n'))}`);
   printWarnings(report.warnings);
+  if (report.isDescendant === false) warn(`warning: ${NO_DESCENDANT}${DESCEND}`);
 }
 
 /** Returns the lines of a report that most builds lack. */
-function notesOn({ output, base }: BuildChoices, report: BuildReport): string[] {
+function notesOn({ output, base }: Parameters<typeof printBuild>[0], report: BuildReport): string[] {
   const { changes, history, unread, dropped, rejected } = report;
   const notes: string[] = [];
   if (changes !== undefined) {

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { CONFIG_VARIABLES, readConfig } from '../../src/config.ts';
 import { PERMITS } from '../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
-import { FOLDER_MODE } from '../../src/snapshot/format/snapshot-file.ts';
+import { FOLDER_MODE } from '../../src/snapshot/format/replace-file.ts';
 import { NotPublished, publishedName, publishSnapshot } from '../../src/snapshot/publish/publish-snapshot.ts';
 import { Interruption } from '../interruption.ts';
 import { JSON_OPTION, Refused } from '../run-command.ts';
@@ -20,9 +20,14 @@ interface PublishChoices {
   readonly json?: true;
 }
 
-const NO_DESCENDANT =
+export const SHRINK_OPTION = [
+  '--allow-shrink',
+  'permit it to go live although an organization or half of a collection is missing',
+] as const;
+
+export const NO_DESCENDANT =
   'the snapshot does not descend from the one that it replaces, so integrators copy all records again';
-const DESCEND = '; build the next one with --base or --previous';
+export const DESCEND = '; build the next one with --base or --previous';
 
 export function addPublish(program: Command): void {
   program
@@ -33,10 +38,7 @@ export function addPublish(program: Command): void {
     .argument('<file>', 'snapshot file')
     .option('--as <name>', 'name to publish under, if not the name of the file')
     .option('--rollback', 'permit this snapshot to go live although it is older')
-    .option(
-      '--allow-shrink',
-      'permit it to go live although an organization or half of a collection is missing',
-    )
+    .option(...SHRINK_OPTION)
     .option('--allow-future', 'permit a production time more than 5 minutes ahead of the clock')
     .option(...JSON_OPTION)
     .action(publish);
@@ -87,17 +89,21 @@ async function publish(file: string, options: PublishChoices): Promise<void> {
     });
     if (!isDescendant && !options.json) warn(`warning: ${NO_DESCENDANT}${options.rollback ? '' : DESCEND}`);
   } catch (error) {
-    if (!(error instanceof NotPublished)) throw error;
-    const reason = error.cause instanceof RefusedSnapshot ? error.cause.reason : undefined;
-    throw new Refused(`${error.message}; nothing was published`, { file, reason });
+    throw error instanceof NotPublished ? notPublished(error, 'nothing was published', file) : error;
   }
+}
+
+/** Returns the refusal of a snapshot that was not put into place. */
+export function notPublished({ message, cause }: NotPublished, consequence: string, file: string): Refused {
+  const reason = cause instanceof RefusedSnapshot ? cause.reason : undefined;
+  return new Refused(`${message}; ${consequence}`, { file, reason });
 }
 
 /**
  * Returns the folder to publish into. Only the default folder is created if absent: a mistyped SNAPSHOT_DIR would
  * otherwise name a new folder that no replica polls.
  */
-function snapshotFolder(): string {
+export function snapshotFolder(): string {
   const folder = readConfig().snapshotDir;
   if (folder === CONFIG_VARIABLES.SNAPSHOT_DIR.default)
     mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });

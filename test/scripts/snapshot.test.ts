@@ -115,7 +115,7 @@ describe('npm run snapshot', () => {
       writeImport(folder('large'), LARGE_IMPORT);
       writeFileSync(output(), 'previous file');
       const building = snapshot.start(`${BUILD} @large`);
-      const staging = await appearance(folder('output'), 'a.sqlite.building-');
+      const staging = await appearance(folder('output'), '.a.sqlite.building-');
       await appearance(folder(`output/${staging}`), 'snapshot.sqlite');
       building.kill('SIGINT');
       const { code, stdout, stderr } = await building.ended;
@@ -125,6 +125,29 @@ describe('npm run snapshot', () => {
       expect(snapshot.results).to.deep.equal(['a.sqlite']);
       expect(readFileSync(output(), 'utf8')).to.equal('previous file');
     });
+  });
+
+  it('build --publish leaves the published file or its successor when it is killed, and the next one no remains', async () => {
+    const environment = { SNAPSHOT_DIR: folder('output') };
+    const line = 'build --input @large --publish a';
+    const [published, hidden] = [output(), '.a.sqlite.building-'];
+    await snapshot.outputOf('build --input @import --publish a', environment);
+    const { snapshotId } = inspectSnapshot(published);
+    writeImport(folder('large'), LARGE_IMPORT);
+    const building = snapshot.start(`${line} --allow-shrink`, environment);
+    await appearance(folder(`output/${await appearance(folder('output'), hidden)}`), 'snapshot.sqlite');
+    building.kill('SIGKILL');
+    await building.ended;
+    expect(inspectSnapshot(published).snapshotId).to.equal(snapshotId);
+    expect(snapshot.results).to.have.length(2);
+    const { code, stdout } = await snapshot.start(`${line} --allow-shrink`, environment).ended;
+    expect(code).to.equal(0);
+    expect(stdout).to.include(`${published}: built and published in `);
+    expect(snapshot.results).to.deep.equal(['a.sqlite']);
+    expect(inspectSnapshot(published).snapshotId).to.not.equal(snapshotId);
+    expect(await snapshot.refusalOf('build --input @import --publish a', environment)).to.match(
+      /^\S*a\.sqlite: it has \d+ tickets of organization "north", .*; to remove the records, publish it with --allow-shrink; no snapshot was written\n$/,
+    );
   });
 
   for (const [line, code, reason] of [
@@ -163,7 +186,10 @@ describe('npm run snapshot', () => {
         ] as const,
     ),
     [`${BUILD} @import --fast`, 2, /unknown option '--fast'/],
-    ['build --input x', 2, /required option '--output <file>'/],
+    ['build --input x', 2, /specify either --output or --publish/],
+    [`${BUILD} @import --publish a`, 2, /specify either --output or --publish/],
+    [`${BUILD} @import --allow-shrink`, 2, /--allow-shrink requires --publish/],
+    ['build --input @import --publish .a', 2, /"\.a" is not a valid snapshot name: .*, such as north/],
     ...['verify', 'inspect'].flatMap(
       (command) =>
         [

@@ -1,10 +1,14 @@
-import { chmodSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import Database from 'better-sqlite3';
 import { byCollection, COLLECTIONS } from '../format/layout.ts';
+import { manifestDigest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { FILE_MODE, identityOf, sync } from '../format/snapshot-file.ts';
+import { FILE_MODE, newHiddenPath, replaceFile, sync } from '../format/replace-file.ts';
+import { identityOf } from '../format/snapshot-file.ts';
+import { loadSnapshot } from '../load/load-snapshot.ts';
+import { inspectSnapshot } from '../load/read-snapshot.ts';
+import { checkPublication, manifestOf, NotPublished, type Publication } from '../publish/publish-snapshot.ts';
 import type { Warning } from './import/rules.ts';
 import { DELETIONS_FILE, listImport, UnreadableImport } from './import/import-files.ts';
 import { Comparison } from './merge/comparison.ts';
@@ -28,6 +32,8 @@ export interface BuildOptions extends ImportOptions {
    * Bad lines that are left out are written to `rejectsPath(output)`.
    */
   readonly output: string;
+  /** How the snapshot goes live; its file is the output. */
+  readonly publication?: Publication | undefined;
   /** Refuse records that look wrong, instead of a warning. */
   readonly isStrict?: boolean;
   /** The time of the export. It must be later than that of the base or the previous snapshot. */
@@ -60,7 +66,8 @@ export function rejectsPath(output: string): string {
  *
  * @throws ImportRejected when lines are bad and not skipped, or too many to be skipped, when entries of the folder are
  *   misnamed, and without an organization. It has the problems of all files
- * @throws RefusedSnapshot when the base is not a sound snapshot, or the output has changed since the build began
+ * @throws NotPublished when the output has changed since the build began, or a replica would refuse the snapshot
+ * @throws RefusedSnapshot when the base is not a sound snapshot
  * @throws SuspectImport when records look wrong in a strict build
  * @throws UnreadableImport when a file cannot be read to its end, or needs a base
  */
@@ -71,7 +78,8 @@ export async function buildSnapshot(options: BuildOptions) {
   if (deletions !== undefined && base === undefined)
     throw new UnreadableImport(deletions, 'deletions require a base: build with --base FILE');
   const former = identityOf(output);
-  const folder = mkdtempSync(`${output}.building-`);
+  const folder = newHiddenPath(output, 'building');
+  mkdirSync(folder, { mode: 0o700 });
   try {
     using database = newDatabase(join(folder, 'staging.sqlite'));
     const path = base ?? options.previous;
@@ -85,9 +93,10 @@ export async function buildSnapshot(options: BuildOptions) {
     const ofLines = [...rejections.suspects.values(), ...warningsOfUtc(database, input)];
     const warnings = [...ofLines, ...reviewRecords(file, options, staging)];
     if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
-    await putIntoPlace(file, options, staging, former);
+    const placed = await putIntoPlace(file, options, staging, former);
     return {
       ...written,
+      ...placed,
       organizations: staging.names.size,
       /** Number of occurrences of undeclared fields, by file and field. */
       dropped: rejections.dropped,
@@ -143,7 +152,11 @@ async function writeSnapshot(
     }
   }
   const ancestors = earlier?.lineage(options.producedAt.getTime() - keepChangesMs) ?? [];
-  const snapshotId = writer.finish(ancestors, comparison?.deletionsSince(ancestors));
+  const snapshotId = writer.finish(
+    ancestors,
+    options.publication?.permits,
+    comparison?.deletionsSince(ancestors),
+  );
   /** Undefined without an earlier snapshot: a new history begins. */
   const history = comparison && {
     /** Number of snapshots from which copies can be continued. */
@@ -173,10 +186,11 @@ function reviewRecords(file: string, options: BuildOptions, staging: Staging): W
   return staging.rejections.counts().contradictions > 0 ? reviewSnapshot(file) : staging.warnings();
 }
 
-/** Puts the file in the place of the output, with the rejections next to it. */
+/** Puts the file in the place of the output, with the rejections next to it. Returns how the snapshot follows a published one. */
 async function putIntoPlace(file: string, options: BuildOptions, { rejections }: Staging, former?: string) {
-  const { output, signal, base = options.previous } = options;
+  const { output, signal, publication } = options;
   await sync(file);
+  await checkStored(file, options);
   chmodSync(file, FILE_MODE);
   const rejects = `${file}.rejects`;
   const { total } = rejections.counts();
@@ -186,18 +200,39 @@ async function putIntoPlace(file: string, options: BuildOptions, { rejections }:
   }
   // From here on the build cannot be aborted.
   signal?.throwIfAborted();
-  {
-    using locks = new DisposableStack();
-    // Other builds of the replaced base wait. Nothing is written. A file of another user is compared only.
-    if (base !== undefined && identityOf(base) === former && statSync(base).uid === process.geteuid?.()) {
-      const database = new Database(base, { fileMustExist: true });
-      locks.adopt(database, () => database.close()).exec('BEGIN IMMEDIATE');
-    }
-    if (identityOf(output) !== former)
-      throw new RefusedSnapshot('unfinished', 'the output has changed since the build began: build again');
-    if (total > 0) renameSync(rejects, rejectsPath(output));
-    else rmSync(rejectsPath(output), { force: true });
-    renameSync(file, output);
+  let isDescendant: boolean | undefined;
+  try {
+    replaceFile(output, former, () => {
+      if (publication !== undefined) isDescendant = checkPublication(inspectSnapshot(file), publication);
+      if (total > 0) renameSync(rejects, rejectsPath(output));
+      else rmSync(rejectsPath(output), { force: true });
+      renameSync(file, output);
+    });
+  } catch (error) {
+    if (!(error instanceof RefusedSnapshot)) throw error;
+    throw new NotPublished(`${output}: ${error.message}`, { cause: error });
   }
   await sync(dirname(output));
+  return { isDescendant };
+}
+
+/** Checks the file as it lies on the disk. Only the records of a base that is not published may be parsed for the first time. */
+async function checkStored(file: string, options: BuildOptions): Promise<void> {
+  const { base, output, publication, signal } = options;
+  if (publication !== undefined && base !== undefined) {
+    const published = manifestOf(output);
+    if (published === undefined || manifestDigest(published) !== manifestDigest(inspectSnapshot(base))) {
+      await loadSnapshot(file, { isThorough: true, signal });
+      return;
+    }
+  }
+  using stored = new EarlierSnapshot(file);
+  for (const layout of COLLECTIONS) {
+    for (const run of stored.uncheckedRuns(layout, [...stored.names.keys()])) {
+      run.check();
+      await setImmediate();
+      signal?.throwIfAborted();
+    }
+  }
+  for (const organizationId of stored.names.keys()) Array.from(stored.deletions(organizationId));
 }

@@ -1,5 +1,4 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import Database from 'better-sqlite3';
 import { readManifest } from './read-manifest.ts';
 import { type RefusalReason, RefusedSnapshot } from './refused-snapshot.ts';
@@ -189,19 +188,9 @@ function checkSchema(database: Database.Database): void {
   throw new RefusedSnapshot('schema', message);
 }
 
-/** Modes of files with records, and of the folders for them: personal data is for the owner and the group. */
-export const FILE_MODE = 0o640;
-export const FOLDER_MODE = 0o750;
-
 export const SNAPSHOT_SUFFIX = '.sqlite';
 
 /** Returns whether a file name in the snapshot folder is that of a snapshot. Copies in progress have other names. */
 export function isSnapshotName(name: string): boolean {
   return /^(?!\.)[^/\p{Cc}]+$/u.test(name) && name.endsWith(SNAPSHOT_SUFFIX);
-}
-
-/** Flushes a file or folder to disk, so that it survives a power loss. */
-export async function sync(path: string): Promise<void> {
-  await using handle = await open(path);
-  await handle.sync();
 }

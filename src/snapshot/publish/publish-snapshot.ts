@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { constants, existsSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { chmod, copyFile, rename } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { constants, existsSync, lstatSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmod, copyFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
 import {
@@ -14,17 +12,22 @@ import {
 } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { aheadOfClock, checkSuccession } from '../format/succession.ts';
-import { FILE_MODE, isSnapshotName, SNAPSHOT_SUFFIX, sync } from '../format/snapshot-file.ts';
+import { FILE_MODE, newHiddenPath, replaceFile, sync } from '../format/replace-file.ts';
+import { identityOf, isSnapshotName, SNAPSHOT_SUFFIX } from '../format/snapshot-file.ts';
 import { loadSnapshot } from '../load/load-snapshot.ts';
 import { inspectSnapshot, type OnProgress } from '../load/read-snapshot.ts';
 
-export interface PublishOptions {
-  readonly file: string;
+/** How a snapshot is published. */
+export interface Publication {
   readonly folder: string;
   /** The file name in the folder, from `publishedName`. */
   readonly name: string;
-  /** The permits of the published copy; those of the file are dropped. */
+  /** The permits of the published file; those of a file that is copied are dropped. */
   readonly permits: readonly Permit[];
+}
+
+export interface PublishOptions extends Publication {
+  readonly file: string;
   readonly allowFuture?: boolean;
   readonly onCopy?: () => void;
   readonly onProgress?: OnProgress;
@@ -32,7 +35,7 @@ export interface PublishOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The snapshot was not published. Published files are unchanged. The message is for operators. */
+/** The snapshot was not put into place. The file there is unchanged. The message is for operators. */
 export class NotPublished extends Error {
   override readonly name = 'NotPublished';
 }
@@ -46,7 +49,7 @@ export function publishedName(file: string, requested?: string): string {
   const given = requested ?? basename(file);
   const name = requested === undefined || given.endsWith(SNAPSHOT_SUFFIX) ? given : given + SNAPSHOT_SUFFIX;
   if (isSnapshotName(name)) return name;
-  const rule = 'a file name without a folder or a leading dot, such as --as north';
+  const rule = `a file name without a folder or a leading dot, such as ${requested === undefined ? '--as ' : ''}north`;
   throw new NotPublished(`"${given}" is not a valid snapshot name: specify ${rule}`);
 }
 
@@ -59,7 +62,7 @@ export function publishedName(file: string, requested?: string): string {
 export async function publishSnapshot(options: PublishOptions) {
   const { file, folder, name } = options;
   const path = join(folder, name);
-  const published = await replaceFile(options, path).catch((error: unknown) => {
+  const published = await publishCopy(options, path).catch((error: unknown) => {
     throw isReportable(error) ? new NotPublished(`${file}: ${error.message}`, { cause: error }) : error;
   });
   await sync(folder);
@@ -72,17 +75,17 @@ function isReportable(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error;
 }
 
-async function replaceFile(options: PublishOptions, path: string) {
-  const { file, folder, name, permits, onCopy, onProgress, signal } = options;
+async function publishCopy(options: PublishOptions, path: string) {
+  const { file, permits, onCopy, onProgress, signal } = options;
   checkFiles(file, path);
   // Refuses before gigabytes are copied. The copy is checked again, since the folder may change during the copy.
   const declared = inspectSnapshot(file);
   const warning = options.allowFuture === true ? undefined : aheadOfClock(declared.producedAt, Date.now());
   if (warning !== undefined) throw new NotPublished(`${file}: ${warning}, or permit it with --allow-future`);
-  checkPublication({ ...declared, permits }, folder, name);
+  checkPublication({ ...declared, permits }, options);
   const replaced = manifestOf(path);
   const isUnreadable = replaced === undefined && existsSync(path);
-  const copy = newHiddenCopy(folder, name);
+  const copy = newHiddenPath(path, 'publishing');
   try {
     onCopy?.();
     await copyFile(file, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
@@ -93,12 +96,12 @@ async function replaceFile(options: PublishOptions, path: string) {
     const parsedRuns = new Set(runs.map(({ digest }) => digest));
     await loadSnapshot(copy, { onProgress, isThorough: true, parsedRuns, signal });
     await sync(copy);
-    checkPublication(manifest, folder, name);
     signal?.throwIfAborted();
-    await rename(copy, path);
-    // Whether the changes since the replaced snapshot are known, or there was none.
-    const known = [manifest, ...manifest.ancestors].map(({ snapshotId }) => snapshotId);
-    const isDescendant = replaced === undefined || known.includes(replaced.snapshotId);
+    const isDescendant = replaceFile(path, identityOf(path), () => {
+      const descends = checkPublication(manifest, options);
+      renameSync(copy, path);
+      return descends;
+    });
     return { manifest, isDescendant, isCompared: replaced !== undefined, isUnreadable };
   } catch (error) {
     rmSync(copy, { force: true });
@@ -119,12 +122,16 @@ function checkFiles(file: string, path: string): void {
 /**
  * Checks that a replica of the folder would admit the snapshot under this name. Files that cannot be read as
  * snapshots do not count: publishing replaces the file of this name, and others are not live.
+ * @returns whether the changes since the replaced snapshot are known, or there is none
  * @throws RefusedSnapshot with the reason that the replica would give
  */
-function checkPublication(next: Manifest, folder: string, name: string): void {
+export function checkPublication(next: Manifest, { folder, name }: Publication): boolean {
   const declared = new Set(next.organizations.map(({ organizationId }) => organizationId));
-  for (const [file, { producedAt, organizations }] of manifestsIn(folder)) {
+  const known = [next, ...next.ancestors].map((one) => one.snapshotId);
+  let isDescendant = true;
+  for (const [file, { snapshotId, producedAt, organizations }] of manifestsIn(folder)) {
     if (file === name) {
+      isDescendant = known.includes(snapshotId);
       const replaced = organizations.map((one) => ({ ...one, producedAt, counts: declaredCounts(one) }));
       checkSuccession(next, replaced);
       continue;
@@ -137,6 +144,7 @@ function checkPublication(next: Manifest, folder: string, name: string): void {
         'only: remove it from one of the files, or publish under that name',
     );
   }
+  return isDescendant;
 }
 
 /** Yields the name and the manifest of each file in a snapshot folder that can be read as a snapshot. */
@@ -147,43 +155,13 @@ export function* manifestsIn(folder: string): Generator<[file: string, manifest:
   }
 }
 
-function manifestOf(path: string): Manifest | undefined {
+/** Returns the manifest of a file; undefined if it cannot be read as a snapshot. */
+export function manifestOf(path: string): Manifest | undefined {
   try {
     return inspectSnapshot(path);
   } catch (error) {
     if (error instanceof RefusedSnapshot) return undefined;
     throw error;
-  }
-}
-
-/** A copy that has not been written to for this long is abandoned, on any machine. */
-const ABANDONED_AFTER_MS = 3_600_000;
-
-/**
- * Returns a new path for a copy that is not published yet. Watchers ignore hidden files.
- * Removes abandoned copies of `name`: those of ended processes on this machine, and old ones of any machine.
- *
- *     .north.sqlite.publishing-HOST-PID-RANDOM
- */
-function newHiddenCopy(folder: string, name: string): string {
-  const prefix = `.${name}.publishing-`;
-  for (const entry of readdirSync(folder).filter((file) => file.startsWith(prefix))) {
-    const path = join(folder, entry);
-    const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
-    const isOld = Date.now() - changedAt > ABANDONED_AFTER_MS;
-    if (isOld || isOfEndedProcess(entry.slice(prefix.length))) rmSync(path, { force: true });
-  }
-  return join(folder, `${prefix}${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`);
-}
-
-function isOfEndedProcess(publisher: string): boolean {
-  const [, host, pid] = /^(.+)-(\d+)-\w+$/.exec(publisher) ?? [];
-  if (host !== hostname()) return false;
-  try {
-    process.kill(Number(pid), 0);
-    return false;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
   }
 }
 

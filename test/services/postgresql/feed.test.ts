@@ -18,18 +18,16 @@ import { Writers } from './writers.ts';
 const SEED = 20261122;
 const FEEDS = byDepth({ short: 2, deep: 20 });
 
-/** The last of the programs that a feed starts: the export, the build, the publication, the change of the state, the trimming. */
-const LAST_STEP = 5;
+/** The last of the programs that a feed starts: the export, the build, the change of the state, the trimming. */
+const LAST_STEP = 4;
 /** The moments at which a feed is killed; during a step, when a file appears. */
 const KILLS = [
   ['before the export', 'before 1', ''],
   ['during the export', 'during 1', 'feed/export/tickets.ndjson'],
   ['before the build', 'before 2', ''],
-  ['during the build', 'during 2', 'feed/built/*.building-*/*'],
-  ['before the publication', 'before 3', ''],
-  ['during the publication', 'during 3', 'snapshots/.*publishing-*'],
-  ['before the change of the state', 'before 4', ''],
-  ['before the trimming', 'before 5', ''],
+  ['during the build', 'during 2', 'snapshots/.*building-*/*'],
+  ['before the change of the state', 'before 3', ''],
+  ['before the trimming', 'before 4', ''],
   ['at its end', `after ${LAST_STEP}`, ''],
 ];
 /** Number of feeds that are killed one after the other before one completes. */

@@ -12,8 +12,8 @@ import { gzipSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import type { BuildProgress } from '../../../src/snapshot/builder/staging/read-import.ts';
-import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { ImportRejected } from '../../../src/snapshot/builder/staging/rejections.ts';
+import { NotPublished } from '../../../src/snapshot/publish/publish-snapshot.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
 import { recordsIn, times } from '../../support/records.ts';
@@ -144,8 +144,8 @@ describe('The output of a build', () => {
         if (!isDone) change();
         isDone = true;
       };
-      const { message } = await refusalOf(build(good(), target(), { onProgress }), RefusedSnapshot);
-      expect(message).to.equal('the output has changed since the build began: build again');
+      const { message } = await refusalOf(build(good(), target(), { onProgress }), NotPublished);
+      expect(message).to.match(/: the file to replace has changed meanwhile: build or publish again$/);
       expect(outputs()).to.deep.equal(existsSync(target()) ? ['a.sqlite', REJECTS] : [REJECTS]);
       if (existsSync(target())) expect(readFileSync(target(), 'utf8')).to.match(/^another file/);
     }

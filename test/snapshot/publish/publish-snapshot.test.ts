@@ -193,10 +193,10 @@ describe('The publication of a snapshot', () => {
       return copy;
     };
     leave('a.sqlite', here, ended, 0);
-    for (const host of [here, elsewhere]) leave('a.sqlite', host, process.pid, 2 * 3_600_000);
+    for (const host of [here, elsewhere]) leave('a.sqlite', host, process.pid, 25 * 3_600_000);
     const kept = [
-      leave('a.sqlite', here, process.pid, 60_000),
-      leave('a.sqlite', elsewhere, ended, 60_000),
+      leave('a.sqlite', here, process.pid, 23 * 3_600_000),
+      leave('a.sqlite', elsewhere, ended, 23 * 3_600_000),
       leave('b.sqlite', here, ended, 60_000),
     ];
     await publish();

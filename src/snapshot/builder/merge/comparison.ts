@@ -61,11 +61,12 @@ export class Comparison {
   *#merge(layout: CollectionLayout, staged: Generator<StagedRecord, undefined>): Generator<MergedPart> {
     try {
       let next = staged.next().value;
-      for (const run of this.#earlier.runs(layout, this.#staging.organizationIds)) {
+      for (const run of this.#earlier.uncheckedRuns(layout, this.#staging.organizationIds)) {
         let row = 0;
         while (next !== undefined) {
           const met = meet(run, next, row);
           if (met === undefined) break;
+          run.check();
           yield* this.#rest(run, row, met.row);
           yield met.isSame ? { ...next, changedAt: run.changedAt(met.row) } : next;
           if (met.isSame) this.replaced++;
@@ -89,8 +90,12 @@ export class Comparison {
       if (found === 'stays') staying.push(row);
       else if (typeof found === 'object') yield found;
     }
-    if (run.isCanonical && staying.length === run.count) yield run;
-    else for (const row of staying) yield run.recordAt(row);
+    if (run.isCanonical && staying.length === run.count) {
+      yield run;
+      return;
+    }
+    run.check();
+    for (const row of staying) yield run.recordAt(row);
   }
 
   /** Looks up what becomes of a record, and counts it unless it stays. */

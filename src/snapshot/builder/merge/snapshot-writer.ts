@@ -8,6 +8,8 @@ import {
   historyDigest,
   manifestDigest,
   type ManifestOrganization,
+  type Permit,
+  permitValues,
   rowCount,
   type RunEntry,
 } from '../../format/manifest.ts';
@@ -106,7 +108,11 @@ export class SnapshotWriter implements Disposable {
    * @param ancestors earliest first
    * @param deletions those since the first ancestor, of which new ones may be written already
    */
-  finish(ancestors: readonly SnapshotOrigin[], deletions: Iterable<GoneRecord> = []): string {
+  finish(
+    ancestors: readonly SnapshotOrigin[],
+    permits: readonly Permit[] = [],
+    deletions: Iterable<GoneRecord> = [],
+  ): string {
     for (const deletion of deletions) this.#writeDeletion(deletion);
     const [snapshotId, producedAt] = [randomUUID(), this.#producedAt];
     const insertAncestor = this.#database.prepare('INSERT INTO ancestors VALUES (?, ?)');
@@ -124,10 +130,10 @@ export class SnapshotWriter implements Disposable {
       }
       return { ...organization, contentDigest: content, historyDigest: history };
     });
-    const declared = { hasCanonicalRuns: true, permits: [], ancestors, organizations };
+    const declared = { snapshotId, producedAt, hasCanonicalRuns: true, permits, ancestors, organizations };
     this.#database
-      .prepare('INSERT INTO snapshot VALUES (?, ?, 1, 0, 0, ?)')
-      .run(snapshotId, producedAt, manifestDigest({ snapshotId, producedAt, ...declared }));
+      .prepare('INSERT INTO snapshot VALUES (?, ?, 1, ?, ?, ?)')
+      .run(snapshotId, producedAt, ...permitValues(permits), manifestDigest(declared));
     this.#database.exec('COMMIT');
     this.#database.close();
     return snapshotId;

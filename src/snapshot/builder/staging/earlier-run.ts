@@ -44,6 +44,7 @@ export class EarlierRun {
   /** By row, where they were needed. */
   readonly #places: Place[] = [];
   #columns: readonly (readonly string[])[] | undefined;
+  #isChecked = false;
   readonly #changes: ReturnType<Run['changes']>;
   readonly #since: string;
 
@@ -66,6 +67,15 @@ export class EarlierRun {
     this.#offsets = offsets;
     this.#changes = run.changes(until);
     this.#since = since;
+  }
+
+  /**
+   * Checks the content against its digest, once.
+   * @throws RefusedSnapshot
+   */
+  check(): void {
+    if (!this.#isChecked) this.run.checkDigest();
+    this.#isChecked = true;
   }
 
   /** Returns the time of the snapshot in which a record became as it is, ISO 8601. */
@@ -105,6 +115,7 @@ export class EarlierRun {
   }
 
   *records(): Generator<MergedRecord> {
+    this.check();
     for (let row = 0; row < this.count; row++) yield this.recordAt(row);
   }
 

@@ -48,6 +48,14 @@ export class EarlierSnapshot implements Disposable {
 
   /** @param organizationIds in the order of the positions */
   *runs(layout: CollectionLayout, organizationIds: readonly string[]): Generator<EarlierRun> {
+    for (const run of this.uncheckedRuns(layout, organizationIds)) {
+      run.check();
+      yield run;
+    }
+  }
+
+  /** Yields runs whose content may be damaged. Only one that is copied whole, with its digest, needs no check. */
+  *uncheckedRuns(layout: CollectionLayout, organizationIds: readonly string[]): Generator<EarlierRun> {
     const { hasCanonicalRuns: isCanonical } = this.#snapshot.manifest;
     const until = this.#until;
     try {
@@ -55,7 +63,6 @@ export class EarlierSnapshot implements Disposable {
         const { runs, since = '' } = this.organizations.get(organizationId) ?? {};
         for (const entry of runs?.[layout.name] ?? []) {
           const run = this.#reader.read(layout, organizationId, entry);
-          run.checkDigest();
           yield new EarlierRun(organization, run, { isCanonical, since, until });
         }
       }
