@@ -56,7 +56,6 @@ pause() {
 }
 pause
 
-snapshot() { npm run --silent snapshot -- "$@"; }
 sql() { psql --no-psqlrc --quiet "$@"; }
 
 # The last feed. Without a complete state and its base, everything is exported.
@@ -80,7 +79,7 @@ elif [[ -n $base ]]; then
   # Finds the records that changed or are gone.
   earlier=(--previous "$folder/built/$base")
 fi
-snapshot build --input "$folder/export" --as-of "$as_of" "${earlier[@]}" --publish "$name" "${publication[@]}" ||
+node --run snapshot -- build --input "$folder/export" --as-of "$as_of" "${earlier[@]}" --publish "$name" "${publication[@]}" ||
   fail "nothing was published; $folder/export has the lines"
 published=${SNAPSHOT_DIR:-data/snapshots}/$name.sqlite
 ln -f "$published" "$folder/built/$output" 2>/dev/null || cp --reflink=auto "$published" "$folder/built/$output"

@@ -44,7 +44,7 @@ for ((i = 1; i <= count; i++)); do
   until response=$(curl --silent --show-error --fail --header "Authorization: Bearer $credential" \
     "$origin/v1/tickets/$ticket") || exit 1 && [[ $response == *"$status"* ]]; do
     kill -0 "$feeds" 2>/dev/null || { echo 'freshness.sh: a feed failed' >&2; exit 1; }
-    sleep 0.02
+    sleep 0.05
   done
   times+=("$((($(date +%s%N) - committed) / 1000000))")
   echo "${times[-1]} ms"

@@ -6,6 +6,7 @@ import { manifestDigest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { FILE_MODE, newHiddenPath, replaceFile, sync } from '../format/replace-file.ts';
 import { identityOf } from '../format/snapshot-file.ts';
+import { checkDigests } from '../load/check-digests.ts';
 import { loadSnapshot } from '../load/load-snapshot.ts';
 import { inspectSnapshot } from '../load/read-snapshot.ts';
 import { checkPublication, manifestOf, NotPublished, type Publication } from '../publish/publish-snapshot.ts';
@@ -135,6 +136,7 @@ async function writeSnapshot(
   // With a base, records that replace others count twice.
   const total = ids.count('import') + (isBase ? earlier.count : 0);
   let written = 0;
+  const syncs: Promise<void>[] = [];
   using writer = new SnapshotWriter(file, names, producedAt, earlier);
   const comparison = earlier && new Comparison(staging, earlier);
   const records = byCollection(() => 0);
@@ -150,6 +152,10 @@ async function writeSnapshot(
       await setImmediate();
       signal?.throwIfAborted();
     }
+    // It goes to the disk while the next list is written. Until it is awaited, its rejection must not count as unhandled.
+    const synced = sync(file);
+    synced.catch(() => undefined);
+    syncs.push(synced);
   }
   const ancestors = earlier?.lineage(options.producedAt.getTime() - keepChangesMs) ?? [];
   const snapshotId = writer.finish(
@@ -157,6 +163,7 @@ async function writeSnapshot(
     options.publication?.permits,
     comparison?.deletionsSince(ancestors),
   );
+  await Promise.all(syncs);
   /** Undefined without an earlier snapshot: a new history begins. */
   const history = comparison && {
     /** Number of snapshots from which copies can be continued. */
@@ -216,7 +223,7 @@ async function putIntoPlace(file: string, options: BuildOptions, { rejections }:
   return { isDescendant };
 }
 
-/** Checks the file as it lies on the disk. Only the records of a base that is not published may be parsed for the first time. */
+/** Checks the file as it lies on the disk. Records of a base that is not published may never have been parsed. */
 async function checkStored(file: string, options: BuildOptions): Promise<void> {
   const { base, output, publication, signal } = options;
   if (publication !== undefined && base !== undefined) {
@@ -226,13 +233,5 @@ async function checkStored(file: string, options: BuildOptions): Promise<void> {
       return;
     }
   }
-  using stored = new EarlierSnapshot(file);
-  for (const layout of COLLECTIONS) {
-    for (const run of stored.uncheckedRuns(layout, [...stored.names.keys()])) {
-      run.check();
-      await setImmediate();
-      signal?.throwIfAborted();
-    }
-  }
-  for (const organizationId of stored.names.keys()) Array.from(stored.deletions(organizationId));
+  await checkDigests(file, signal);
 }

@@ -55,6 +55,8 @@ export class SnapshotWriter implements Disposable {
   ) {
     this.#producedAt = producedAt;
     this.#database = newDatabase(path);
+    // No page is read again.
+    this.#database.pragma('cache_size = 10');
     this.#database.exec(SCHEMA);
     this.#insertDeletion = this.#database.prepare('INSERT OR IGNORE INTO deletions VALUES (?, ?, ?, ?)');
     this.#organizations = Array.from(organizations, ([organizationId, name]) => {
@@ -219,7 +221,7 @@ class GrowingRun {
       column.elements.push(position ?? element);
       column.bytes = columnBytes[i];
     }
-    const record = Buffer.from(json);
+    const record = typeof json === 'string' ? Buffer.from(json) : json;
     this.#records.push(record);
     this.#recordBytes += record.length + 1;
     return true;

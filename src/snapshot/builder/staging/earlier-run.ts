@@ -153,6 +153,7 @@ function elementsOf(run: Run, { column, holds }: ColumnLayout): readonly string[
   });
 }
 
-function jsonOf(texts: Texts): string[] {
-  return Array.from(texts.ends, (_, i) => JSON.stringify(decodeText(texts, i)));
+function jsonOf({ bytes, starts, ends }: Texts): string[] {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return Array.from(ends, (end, i) => JSON.stringify(view.toString('utf8', starts[i], end)));
 }
