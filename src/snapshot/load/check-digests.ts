@@ -16,12 +16,12 @@ const LARGE_BYTES = 64 * MEGABYTE;
  * @throws RefusedSnapshot, or the reason of the signal
  */
 export async function checkDigests(path: string, signal?: AbortSignal): Promise<void> {
-  const next = new Int32Array(new SharedArrayBuffer(4));
+  const next = newPosition();
   const program = new URL('./digest-thread.ts', import.meta.url);
   const thread =
     statSync(path).size < LARGE_BYTES ? undefined : new Worker(program, { workerData: { path, next } });
   const ended = thread && once(thread, 'exit');
-  // It is awaited later; until then, its rejection must not count as unhandled.
+  // Until it is awaited, its rejection must not count as unhandled.
   ended?.catch(() => undefined);
   try {
     const check = digestChecks(path, next);
@@ -30,11 +30,14 @@ export async function checkDigests(path: string, signal?: AbortSignal): Promise<
       await setImmediate();
       signal?.throwIfAborted();
     }
-    await ended;
+    // After an error of the thread, this one checks all runs, and finds it.
+    await ended?.catch(() => Array.from(digestChecks(path, newPosition())));
   } finally {
     await thread?.terminate();
   }
 }
+
+const newPosition = () => new Int32Array(new SharedArrayBuffer(4));
 
 /**
  * Checks the digests of runs. Yields after each run.
