@@ -148,6 +148,19 @@ export function runsIn(sections: Iterable<SectionImage>): Map<string, SharedRun>
   return runs;
 }
 
+/** Replaces the shared runs of a section. */
+export function withRuns<Section extends SectionImage>(
+  section: Section,
+  replaced: (run: SharedRun) => SharedRun,
+): Section {
+  if (section.name === 'history') return section;
+  const collections = Object.entries(section.collections).map(([name, { records, ...collection }]) => {
+    const runs = records.runs.map((run) => (isShared(run) ? replaced(run) : run));
+    return [name, { ...collection, records: { ...records, runs } }] as const;
+  });
+  return { ...section, collections: Object.fromEntries(collections) };
+}
+
 /**
  * Computes the memory of sections. A run that several of them share counts once.
  * @param held runs that do not count

@@ -66,6 +66,13 @@ export function newRun(count: number, length: number): RecordRun {
   };
 }
 
+const NO_RECORDS = newRun(0, 0);
+
+/** Returns a run that stands for another in a message to a thread that has it. */
+export function referenceTo({ key }: SharedRun): SharedRun {
+  return { ...NO_RECORDS, key };
+}
+
 /** Number of records in a run that the process makes. Its offsets do not exceed 32 bits. */
 const RUN_RECORDS = 1024;
 

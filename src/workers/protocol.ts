@@ -4,6 +4,7 @@ import type { CountsBySlot } from '../counts/open-counts.ts';
 import type { MetricsMemory } from '../counts/request-metrics.ts';
 import type { KeyRow, LastUses } from '../keys/key-ring.ts';
 import type { ListName, OrganizationStore, SectionImage } from '../store/organization-image.ts';
+import type { SharedRun } from '../store/records.ts';
 import type { ServedDigests } from '../store/registry/served-digests.ts';
 import type { Section } from '../store/registry/store-view.ts';
 
@@ -25,7 +26,7 @@ export interface WorkerMemory {
 /** One element: the version of the view that all workers show. */
 export type ShownVersion = Int32Array<SharedArrayBuffer>;
 
-/** A section, whose memory a message shares, and its number in views. */
+/** A section, with references to its shared runs, and its number in views. A message shares its memory. */
 export interface SentImage {
   readonly number: number;
   readonly image: SectionImage;
@@ -49,8 +50,7 @@ export interface SentView {
 }
 
 export type Command =
-  /** Sends one image. Many buffers arrive sooner in several messages. */
-  | { readonly name: 'add-image'; readonly image: SentImage }
+  | { readonly name: 'add-images'; readonly images: readonly (SentImage | SharedRun)[] }
   /** Prepares a view, which becomes visible when `shownVersion` reaches its version. */
   | { readonly name: 'prepare-view'; readonly view: SentView }
   /** Drops the images that are not in the view shown, once all workers show it. */

@@ -5,9 +5,12 @@ import {
   type HistoryImage,
   type ListImage,
   type OrganizationStore,
+  runsIn,
   type SectionImage,
   sectionsOf,
+  withRuns,
 } from '../store/organization-image.ts';
+import { referenceTo, type SharedRun, type SharedRuns } from '../store/records.ts';
 import { EMPTY_VIEW, StoreView } from '../store/registry/store-view.ts';
 import type { SentImage, SentStore, SentView, ShownVersion } from './protocol.ts';
 
@@ -20,13 +23,14 @@ import type { SentImage, SentStore, SentView, ShownVersion } from './protocol.ts
 /** Converts views to messages, for the supervisor. */
 export class ViewPublisher {
   #images: ReadonlyMap<SectionImage, SentImage> = new Map();
+  #runs: SharedRuns = new Map();
   #latestNumber = 0;
   #latestView = EMPTY_VIEW;
   #sent: SentView = { version: 0, live: [], retained: [] };
 
   /** The latest view with all of its images, for a new worker. */
   get latest() {
-    return { images: [...this.#images.values()], view: this.#sent };
+    return { images: [...this.#runs.values(), ...this.#images.values()], view: this.#sent };
   }
 
   /** Returns the update to `view`, with the images that were not sent yet; undefined if it is current. */
@@ -35,9 +39,10 @@ export class ViewPublisher {
     const known = this.#latestNumber;
     const images = new Map<SectionImage, SentImage>();
     const numberOf = (image: SectionImage): number => {
-      const sent = images.get(image) ?? this.#images.get(image) ?? { number: ++this.#latestNumber, image };
-      images.set(image, sent);
-      return sent.number;
+      const sent = images.get(image) ?? this.#images.get(image);
+      const { number } = sent ?? { number: ++this.#latestNumber };
+      images.set(image, sent ?? { number, image: withRuns(image, referenceTo) });
+      return number;
     };
     this.#latestView = view;
     this.#sent = {
@@ -52,14 +57,20 @@ export class ViewPublisher {
         number: numberOf(image),
       })),
     };
-    this.#images = images;
-    return { images: [...images.values()].filter(({ number }) => number > known), view: this.#sent };
+    const runs = runsIn(images.keys());
+    const added = [
+      ...[...runs.values()].filter(({ key }) => !this.#runs.has(key)),
+      ...[...images.values()].filter(({ number }) => number > known),
+    ];
+    [this.#runs, this.#images] = [runs, images];
+    return { images: added, view: this.#sent };
   }
 }
 
 export class WorkerStores {
   readonly #shownVersion: ShownVersion;
   readonly #images = new Map<number, SectionImage>();
+  #runs = new Map<string, SharedRun>();
   #view = EMPTY_VIEW;
   #prepared: { readonly version: number; readonly view: StoreView } | undefined;
 
@@ -75,8 +86,13 @@ export class WorkerStores {
     return this.#view;
   }
 
-  add({ number, image }: SentImage): void {
-    this.#images.set(number, image);
+  add(sent: SentImage | SharedRun): void {
+    if ('key' in sent) this.#runs.set(sent.key, sent);
+    else
+      this.#images.set(
+        sent.number,
+        withRuns(sent.image, ({ key }) => received(this.#runs.get(key), `run ${key}`)),
+      );
   }
 
   prepare({ version, live, retained }: SentView): void {
@@ -96,7 +112,9 @@ export class WorkerStores {
     ]);
     const unused = [...this.#images].filter(([, image]) => !used.has(image));
     for (const [number] of unused) this.#images.delete(number);
-    promptGarbageCollection(bytesOf(unused.map(([, image]) => image)));
+    this.#runs = runsIn(used);
+    const images = unused.map(([, image]) => image);
+    promptGarbageCollection(bytesOf(images, this.#runs));
   }
 
   #storeOf({ lists, history, ...store }: SentStore): OrganizationStore {
@@ -109,8 +127,11 @@ export class WorkerStores {
   }
 
   #image(number: number): SectionImage {
-    const image = this.#images.get(number);
-    if (image === undefined) throw new Error(`image ${number} was not sent`);
-    return image;
+    return received(this.#images.get(number), `image ${number}`);
   }
+}
+
+function received<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new Error(`${what} was not sent`);
+  return value;
 }

@@ -1,8 +1,12 @@
 import type { Worker } from 'node:worker_threads';
+import type { SharedRun } from '../store/records.ts';
 import type { Command, NumberedCommand, Outcome, Reply, SentImage, SentView } from './protocol.ts';
 
-/** Maximum number of images in one batch. Between batches, the worker answers requests. */
-const BATCH_IMAGES = 8;
+/**
+ * Maximum number of images in one message. Between messages, the worker answers requests. The time to send the buffers of a
+ * message grows with the square of their number.
+ */
+const BATCH_IMAGES = 32;
 /** A worker without a reply is ended after this number of checks. A stall of the whole process counts as one check. */
 const MAX_CHECKS = 6;
 const CHECK_MS = 5000;
@@ -57,10 +61,9 @@ export class WorkerHandle {
     });
   }
 
-  async prepare(images: readonly SentImage[], view: SentView): Promise<void> {
+  async prepare(images: readonly (SentImage | SharedRun)[], view: SentView): Promise<void> {
     for (let i = 0; i < images.length; i += BATCH_IMAGES) {
-      const batch = images.slice(i, i + BATCH_IMAGES);
-      await Promise.all(batch.map((image) => this.run({ name: 'add-image', image })));
+      await this.run({ name: 'add-images', images: images.slice(i, i + BATCH_IMAGES) });
     }
     await this.run({ name: 'prepare-view', view });
   }

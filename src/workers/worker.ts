@@ -73,8 +73,8 @@ function reply(message: Reply): void {
 
 async function execute(command: Command): Promise<Outcome> {
   switch (command.name) {
-    case 'add-image':
-      stores.add(command.image);
+    case 'add-images':
+      for (const image of command.images) stores.add(image);
       return {};
     case 'prepare-view':
       stores.prepare(command.view);

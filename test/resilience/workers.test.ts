@@ -123,7 +123,7 @@ describe(`A replica with ${THREADS} workers`, () => {
     }
 
     for (const step of [
-      'add-image',
+      'add-images',
       'prepare-view',
       'drop-unused-images',
     ] as const satisfies WorkerCommand['name'][]) {
@@ -135,7 +135,7 @@ describe(`A replica with ${THREADS} workers`, () => {
     }
 
     for (const step of [
-      'add-image',
+      'add-images',
       'prepare-view',
       'replace-keys',
       'listen',

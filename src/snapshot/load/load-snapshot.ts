@@ -1,6 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { OrganizationImage, SnapshotImage, SnapshotOrigin } from '../../store/organization-image.ts';
+import {
+  byList,
+  type OrganizationImage,
+  type SnapshotImage,
+  type SnapshotOrigin,
+  withRuns,
+} from '../../store/organization-image.ts';
 // The loader inherits the key of its hashes.
 import '../../store/index/texts.ts';
 import type { SharedRuns } from '../../store/records.ts';
@@ -17,7 +23,7 @@ export interface LoaderTask extends Pick<ReadOptions, 'isThorough' | 'parsedRuns
 export type LoaderMessage =
   | { readonly declared: Manifest }
   | { readonly progress: Parameters<OnProgress> }
-  /** The next of the declared organizations. Each has a separate message, as in `workers/protocol.ts`. */
+  /** The next of the declared organizations, with references to known runs. */
   | { readonly organization: OrganizationImage }
   | { readonly complete: SnapshotOrigin }
   | { readonly refused: ConstructorParameters<typeof RefusedSnapshot> };
@@ -30,6 +36,8 @@ interface LoadOptions extends ReadOptions {
 }
 
 const END_MS = 1000;
+/** Maximum number of runs in a message. The time to send the buffers of one grows with the square of their number. */
+const BATCH_RUNS = 500;
 
 /** Threads of all loads. That of a load that was given up stays until the disk responds. */
 let threads = 0;
@@ -58,16 +66,23 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
     reject(loaderFailed(error));
   });
   const organizations: OrganizationImage[] = [];
+  let known: SharedRuns = new Map();
   worker.on('message', (message: LoaderMessage) => {
     try {
       if ('progress' in message) onProgress?.(...message.progress);
       else if ('declared' in message) {
-        const known: SharedRuns = admit?.(message.declared) ?? new Map();
-        worker.postMessage(known);
+        known = admit?.(message.declared) ?? known;
+        const runs = [...known.values()];
+        for (let i = 0; i < runs.length; i += BATCH_RUNS) worker.postMessage(runs.slice(i, i + BATCH_RUNS));
         Atomics.store(admission, 0, 1);
         Atomics.notify(admission, 0);
-      } else if ('organization' in message) organizations.push(message.organization);
-      else if ('complete' in message) resolve({ ...message.complete, organizations });
+      } else if ('organization' in message) {
+        const { organization } = message;
+        const lists = byList((name) =>
+          withRuns(organization.lists[name], (run) => known.get(run.key) ?? run),
+        );
+        organizations.push({ ...organization, lists });
+      } else if ('complete' in message) resolve({ ...message.complete, organizations });
       else throw new RefusedSnapshot(...message.refused);
     } catch (error) {
       reject(error);

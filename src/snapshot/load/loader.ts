@@ -1,6 +1,7 @@
 import { constants, platform, setPriority } from 'node:os';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import type { SharedRuns } from '../../store/records.ts';
+import { byList, withRuns } from '../../store/organization-image.ts';
+import { referenceTo, type SharedRun, type SharedRuns } from '../../store/records.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import type { LoaderMessage, LoaderTask } from './load-snapshot.ts';
@@ -11,6 +12,7 @@ import { type OnProgress, readOrganizations } from './read-snapshot.ts';
 if (parentPort === null) throw new Error('the loader is a thread');
 const port = parentPort;
 const { path, isThorough, parsedRuns, admission } = workerData as LoaderTask;
+const knownRuns = new Map<string, SharedRun>();
 
 lowerPriority();
 
@@ -20,7 +22,9 @@ try {
   };
   const options = { admit: awaitAdmission, onProgress, isThorough, parsedRuns };
   const { snapshotId, producedAt } = readOrganizations(path, options, (organization) => {
-    post({ organization });
+    const sent = (run: SharedRun) => (knownRuns.has(run.key) ? referenceTo(run) : run);
+    const lists = byList((name) => withRuns(organization.lists[name], sent));
+    post({ organization: { ...organization, lists } });
   });
   post({ complete: { snapshotId, producedAt } });
 } catch (error) {
@@ -45,8 +49,12 @@ function lowerPriority(): void {
 function awaitAdmission(declared: Manifest): SharedRuns {
   post({ declared });
   Atomics.wait(admission, 0, 0);
-  // An admission is a message of `loadSnapshot`.
-  return receiveMessageOnPort(port)?.message as SharedRuns;
+  for (;;) {
+    const received = receiveMessageOnPort(port);
+    if (received === undefined) return knownRuns;
+    // `loadSnapshot` sends no other messages.
+    for (const run of received.message as readonly SharedRun[]) knownRuns.set(run.key, run);
+  }
 }
 
 function post(message: LoaderMessage): void {
