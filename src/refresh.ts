@@ -32,12 +32,12 @@ export function startRefresh(
     stores,
     history,
     load: (file, path, signal) => {
-      const admit = (manifest: Manifest): SharedRuns => {
+      const admit = async (manifest: Manifest): Promise<SharedRuns> => {
         try {
           return admission.admit(file, manifest, !snapshots.hasTriedAll);
         } finally {
-          // The admission may have released retained sections to make room.
-          void workers.publish(stores.view);
+          // The admission may have released retained sections to make room. The load waits until no worker has them.
+          await workers.publish(stores.view);
         }
       };
       return loadSnapshot(path, { admit, timeoutSeconds: config.loadTimeoutSeconds, signal });

@@ -58,18 +58,18 @@ describe('A refresh', () => {
   async function swapping() {
     const left = Promise.withResolvers<undefined>();
     const publishing = Promise.withResolvers<undefined>();
-    let published = Promise.resolve();
+    let isSwapping = false;
     const refresh = begin(() => {
-      if (refresh.stores.retained.length > 0) publishing.resolve(undefined);
-      return published;
+      if (isSwapping || refresh.stores.retained.length === 0) return Promise.resolve();
+      isSwapping = true;
+      publishing.resolve(undefined);
+      return left.promise.then();
     });
     await publish('first');
     await refresh.poll();
     await publish('second');
-    published = left.promise.then();
     const polled = refresh.poll();
     await publishing.promise;
-    published = Promise.resolve();
     return { refresh, left, polled };
   }
 

@@ -47,13 +47,13 @@ export function refusalTable(): string {
 
 export function memoryTable(): string {
   const megabytes = (bytes: number) => `${bytes / MEGABYTE} MB`;
-  const oneThread = bytesInUse(0, 1);
+  const oneThread = bytesInUse(0, 0, 1);
   const loader = memoryNeed([]).peak;
   return table(
     ['part', 'memory'],
     [
       ['process with one thread that answers requests, without data', megabytes(oneThread)],
-      ['each further thread', megabytes(bytesInUse(0, 2) - oneThread)],
+      ['each further thread', megabytes(bytesInUse(0, 0, 2) - oneThread)],
       ['load, besides its data', `${megabytes(loader)} to ${megabytes(loader + UNCOLLECTED_BYTES)}`],
     ],
   );

@@ -25,7 +25,12 @@ function inspect(file: string, { json }: { json?: true }): void {
   const { snapshotId, producedAt, permits, organizations } = onFile(file, () => inspectSnapshot(file));
   const history = onFile(file, () => readHistory(file));
   const need = memoryNeed(organizations);
-  const memory = { dataBytes: need.held, loadBytes: need.peak, plannedBytes: plannedMemory([need]) };
+  const memory = {
+    dataBytes: need.held,
+    loadBytes: need.peak,
+    refreshBytes: memoryNeed(organizations, () => true).peak,
+    plannedBytes: plannedMemory([need]),
+  };
   const described = organizations.map(({ organizationId, name, runs }) => ({
     organizationId,
     name,
@@ -39,7 +44,9 @@ function inspect(file: string, { json }: { json?: true }): void {
     more: { memory, permits, history, organizations: described, warnings: json && findWarnings() },
     line: 'snapshot',
     shown: {
-      memory: `data ${size(memory.dataBytes)}, load ${size(memory.loadBytes)}, plan ${size(memory.plannedBytes)}`,
+      memory: Object.entries(memory)
+        .map(([name, bytes]) => `${name.replace('Bytes', '')} ${size(bytes)}`)
+        .join(', '),
       history: describe(history),
       ...(permits.length > 0 && { permits: permits.join(', ') }),
     },

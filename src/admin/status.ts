@@ -28,7 +28,7 @@ export function statusOf(dependencies: AdminDependencies) {
   const { config, stores, keys } = dependencies;
   const now = monotonicNow();
   const summary = summaryOf(dependencies);
-  const held = runsIn(stores.images('live'));
+  const held = new Map(stores.liveRuns);
   return {
     ...summary,
     keys: { ...summary.keys, list: keys.current?.map((row) => keyStatus(row, dependencies)) ?? [] },
@@ -111,7 +111,7 @@ function snapshotSummary({ organizations, ...snapshot }: LiveSnapshot) {
 /** Returns the replaced snapshots that walks still use, latest replaced first. */
 function retainedSnapshots({ stores, config }: AdminDependencies) {
   const now = monotonicNow();
-  const held = runsIn(stores.images('live'));
+  const held = new Map(stores.liveRuns);
   const bySnapshot = Map.groupBy(stores.retained, ({ file, snapshotId }) =>
     JSON.stringify([file, snapshotId]),
   );

@@ -1,6 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
+import { bytesInUse, memoryNeed } from '../../src/snapshot/admission/memory.ts';
+import type { ManifestOrganization } from '../../src/snapshot/format/manifest.ts';
+import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { MEGABYTE } from '../../src/store/memory/shared-arrays.ts';
+import { keyOfRun } from '../../src/store/records.ts';
 import { byDepth } from '../support/depth.ts';
+import { buildFile } from '../support/import-folder.ts';
 import {
   MARK,
   MARKED_IMPORT,
@@ -61,10 +67,10 @@ class Walk {
 const END: Page = { items: [], nextPage: null };
 
 /** Returns an import whose tickets have names of a length. */
-function importOf(length: number) {
+function importOf(length: number, tickets = TICKETS) {
   const offerName = `${MARK} ${'x'.repeat(length)}`;
   const ticket = (i: number) => minimalTicket(`tkt_${i}`, { offerName, orderId: `ord_${i}` });
-  return { ...MARKED_IMPORT, tickets: times(TICKETS, ticket).map(inOrganization('north')) };
+  return { ...MARKED_IMPORT, tickets: times(tickets, ticket).map(inOrganization('north')) };
 }
 
 interface Status {
@@ -73,6 +79,10 @@ interface Status {
     readonly list: string;
     readonly goneInSeconds: number;
   }[];
+}
+
+function keysOfRuns({ organizationId, runs }: ManifestOrganization): string[] {
+  return Object.values(runs).flatMap((list) => list.map(({ digest }) => keyOfRun(organizationId, digest)));
 }
 
 describe('A replica at its memory limit', () => {
@@ -98,6 +108,42 @@ describe('A replica at its memory limit', () => {
     const ended = walks.map(({ isEnded }) => isEnded);
     expect(ended, 'a walk whose snapshot was released').to.include(true);
     expect(ended.slice(-RETAINED)).to.deep.equal(Array(RETAINED).fill(false));
+  });
+});
+
+describe('A replica whose limit leaves too little memory for the data twice', () => {
+  const TICKETS_OF_RUNS = 20_000;
+  const replica = markedReplicaForAll(importOf(2000, TICKETS_OF_RUNS));
+  const { inFolder } = replica;
+
+  it('refuses a snapshot that shares no run, and swaps one that changes a hundredth', async () => {
+    const live = inFolder('snapshots/north.sqlite');
+    const ids = times(TICKETS_OF_RUNS, (i) => `tkt_${i}`).sort();
+    const changes = ids
+      .slice(0, TICKETS_OF_RUNS / 100)
+      .map((id) => minimalTicket(id, { offerName: 'changed' }));
+    const files = { tickets: changes.map(inOrganization('north')) };
+    await buildFile(files, inFolder('changed'), { base: live });
+    const [before, after] = [live, inFolder('changed')].map((file) => inspectSnapshot(file).organizations);
+    const runs = new Set(before.flatMap(keysOfRuns));
+    const { held } = memoryNeed(before);
+    const { peak } = memoryNeed(after, (key) => runs.has(key));
+    const limit = Math.ceil((bytesInUse(held, 1, 1) + peak) / MEGABYTE);
+    const process = await replica.start({ MEMORY_LIMIT_MB: String(limit) });
+
+    replica.place();
+    expect(await process.waitForLog({ msg: 'snapshot refused' })).to.include({ reason: 'memory' });
+    replica.place(inFolder('changed'));
+    const from = process.log.length;
+    await process.waitForLog({ msg: 'snapshot live' }, from);
+    const names = await Promise.all(
+      [ids[0], ids[TICKETS_OF_RUNS - 1]].map(async (id) => {
+        const { text } = await replica.ask(`/v1/tickets/${id}`);
+        return (JSON.parse(text) as { readonly offerName: string }).offerName;
+      }),
+    );
+    expect(names[0]).to.equal('changed');
+    expect(names[1]).to.match(/^mark-0001 x+$/);
   });
 });
 

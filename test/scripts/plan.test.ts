@@ -2,9 +2,9 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { basename } from 'node:path';
 import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
-import { bytesInUse, memoryNeed, storedBytes } from '../../src/snapshot/admission/memory.ts';
+import { bytesInUse, memoryNeed } from '../../src/snapshot/admission/memory.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { sectionsOf } from '../../src/store/organization-image.ts';
+import { bytesOf, sectionsOf } from '../../src/store/organization-image.ts';
 import { alteredCopy, asOrganization } from '../support/altered-snapshot.ts';
 import { buildFile } from '../support/import-folder.ts';
 import { shuffled } from '../support/random.ts';
@@ -63,9 +63,10 @@ describe('npm run snapshot -- plan', () => {
 
   /** Computes the memory in which a process loads any of the files again while all of them are live and retained. */
   function memoryOf(files: readonly number[]): number {
-    const images = files.flatMap((n) => readSnapshot(file(n)).organizations.flatMap(sectionsOf));
+    const images = files.flatMap((n) => readSnapshot(file(n)).organizations);
     const peaks = files.map((n) => memoryNeed(inspectSnapshot(file(n)).organizations).peak);
-    return bytesInUse(2 * storedBytes(images, THREADS), THREADS) + Math.max(...peaks);
+    const held = 2 * bytesOf(images.flatMap(sectionsOf));
+    return bytesInUse(held, 2 * images.length, THREADS) + Math.max(...peaks);
   }
 
   it('places each file once, where it fits as the process counts its memory, in any order of the files', async () => {

@@ -234,7 +234,7 @@ describe('npm run snapshot', () => {
       `  snapshot     ${snapshotId}`,
       `  produced at  ${producedAt}`,
       '  size         N MB',
-      '  memory       data N MB, load N MB, plan N MB',
+      '  memory       data N MB, load N MB, refresh N MB, planned N MB',
       '  history      begins with this snapshot',
       '',
       'ORGANIZATION  NAME',
@@ -329,7 +329,13 @@ describe('npm run snapshot', () => {
       const records = { events: 4, sessions: 10, tickets: 60, orders: 9, offers: 5 };
       expect({ ...inspected, ...figures }).to.deep.equal({
         ...described(file),
-        memory: { dataBytes: need.held, loadBytes: need.peak, plannedBytes: plannedMemory([need]) },
+        memory: {
+          dataBytes: need.held,
+          loadBytes: need.peak,
+          // Collections below 1 MB share no runs.
+          refreshBytes: need.peak,
+          plannedBytes: plannedMemory([need]),
+        },
         permits: [],
         history: {
           snapshots: 0,

@@ -10,6 +10,7 @@ import {
   noteUse,
   runsIn,
   type SectionImage,
+  sectionsOf,
   withRuns,
 } from '../../src/store/organization-image.ts';
 import {
@@ -56,7 +57,7 @@ class Process {
 
   /** Loads a snapshot as the loader does, which copies the runs that are not known. */
   load(content: Content) {
-    const known = runsIn(this.registry.images('all'));
+    const known = runsIn(this.sections);
     const image = emptyImage(ORGANIZATION);
     const lists = byList((name): ListImage => {
       const contents = content[name] ?? [];
@@ -124,8 +125,17 @@ class Process {
       expect(runs.size).to.equal(runsIn(images).size);
       for (const run of runs) this.seen.push(new WeakRef(run));
     }
-    const images = this.registry.images('all');
-    expect(bytesOf(images)).to.equal(this.registry.liveBytes + this.registry.retainedBytes);
+    const { liveBytes, retainedBytes } = this.registry;
+    expect(bytesOf(this.sections)).to.equal(liveBytes + retainedBytes);
+  }
+
+  /** Those that requests can reach. */
+  get sections(): SectionImage[] {
+    const { live, retained } = this.registry;
+    return [
+      ...live.values().flatMap(({ store }) => sectionsOf(store)),
+      ...retained.map(({ image }) => image),
+    ];
   }
 }
 
@@ -185,8 +195,8 @@ function take(process: Process, one: Step): void {
       process.publish();
       break;
     case 'use a list': {
-      const images = registry.images('all');
-      if (images.length > 0) noteUse(images[one.list % images.length], 1);
+      const { sections } = process;
+      if (sections.length > 0) noteUse(sections[one.list % sections.length], 1);
       break;
     }
     case 'release those without a use':

@@ -1,11 +1,11 @@
 import { monotonicNow } from '../../clock.ts';
-import { runsIn } from '../../store/organization-image.ts';
+import { bytesOf, runsIn, sectionsOf } from '../../store/organization-image.ts';
 import type { SharedRuns } from '../../store/records.ts';
 import { latestUsedFirst, type StoreRegistry } from '../../store/registry/store-registry.ts';
 import { instantOf, type Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { checkSuccession, loadedCounts } from '../format/succession.ts';
-import { bytesInUse, checkMemory, type MemoryLimit, memoryNeed, objectBytes, storedBytes } from './memory.ts';
+import { bytesInUse, checkMemory, type MemoryLimit, memoryNeed, objectBytes } from './memory.ts';
 
 /** Decides which snapshots may be loaded, and which retained sections stay in memory during the next load. */
 export class Admission {
@@ -23,7 +23,7 @@ export class Admission {
 
   /**
    * Admits declared content that may go live alongside the other files. Releases retained sections if memory is short.
-   * @returns the runs in memory that the load shares
+   * @returns the runs in memory that the load may share
    * @param isStart whether it may take over the organizations of files that were produced earlier
    * @throws RefusedSnapshot
    */
@@ -41,14 +41,20 @@ export class Admission {
       .filter((one) => !ofOthers.includes(one))
       .map(({ store }) => ({ ...store, counts: loadedCounts(store) }));
     checkSuccession(manifest, predecessors);
-    const need = memoryNeed(manifest.organizations, runsIn(this.#stores.images('live')));
+    // A retained section may be released during the load.
+    const need = memoryNeed(manifest.organizations, (key) => this.#stores.liveRuns.has(key));
     // The live sections stay during the load.
     checkMemory(need, this.#liveBytes(), this.#limit);
     const live = this.#liveSnapshots();
     for (const snapshotId of this.#needs.keys()) if (!live.has(snapshotId)) this.#needs.delete(snapshotId);
     this.#needs.set(manifest.snapshotId, need.peak);
     this.makeRoom(need.peak);
-    return runsIn(this.#stores.images('all'));
+    const declared = new Set(manifest.organizations.map(({ organizationId }) => organizationId));
+    const retained = this.#stores.retained.filter((one) => declared.has(one.organizationId));
+    return runsIn([
+      ...replaced.flatMap(({ store }) => sectionsOf(store)),
+      ...retained.map(({ image }) => image),
+    ]);
   }
 
   /** Bytes that retained sections may hold. The rest is for live stores, and for the next load of the largest file. */
@@ -60,9 +66,9 @@ export class Admission {
   /** Releases the retained sections that leave too little memory for a load, the last of `latestUsedFirst` first. */
   makeRoom(need = this.#nextNeed()): void {
     let room = this.#roomLeft(need);
-    const held = runsIn(this.#stores.images('live'));
+    const held = new Map(this.#stores.liveRuns);
     const kept = latestUsedFirst(this.#stores.retained, monotonicNow()).filter(({ image }) => {
-      const bytes = storedBytes([image], this.#threads, held);
+      const bytes = bytesOf([image], held) + objectBytes(1, this.#threads);
       // One that does not fit in any case must not cost the others their room.
       if (bytes > room) return false;
       room -= bytes;
@@ -86,6 +92,7 @@ export class Admission {
   }
 
   #liveBytes(): number {
-    return bytesInUse(storedBytes(this.#stores.images('live'), this.#threads), this.#threads);
+    const { live, liveBytes } = this.#stores;
+    return bytesInUse(liveBytes, live.size, this.#threads);
   }
 }

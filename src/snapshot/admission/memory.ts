@@ -1,9 +1,16 @@
 import { totalmem } from 'node:os';
-import { byList, bytesOf, type SectionImage } from '../../store/organization-image.ts';
-import { keyOfRun, type SharedRuns } from '../../store/records.ts';
+import { byList } from '../../store/organization-image.ts';
+import { keyOfRun } from '../../store/records.ts';
 import { MEGABYTE } from '../../store/memory/shared-arrays.ts';
 import { type CollectionLayout, type ColumnLayout, COLLECTIONS, SESSIONS } from '../format/layout.ts';
-import { type ColumnSizes, type ManifestOrganization, rowCount } from '../format/manifest.ts';
+import {
+  type ColumnSizes,
+  isPacked,
+  type ManifestOrganization,
+  recordBytes,
+  rowCount,
+  type RunEntry,
+} from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 
 const SOURCES = {
@@ -68,19 +75,19 @@ export const UNCOLLECTED_BYTES = 64 * MEGABYTE; // of run buffers that await gar
 /**
  * Estimates the memory that a load adds, from the counts and lengths of runs and columns.
  *
- *     held = record bytes of runs that are not known + index bytes
- *     peak = held + 64 MB + min(held, 64 MB)
+ *     held = record bytes of runs that are not shared + index bytes
+ *     peak = held + 64 MB + min(all record bytes, 64 MB)
  *            + 64 kB for each organization, 400 bytes for each run, and 5 times the columns of the largest run
  *            + the larger of what is needed to build the largest list, and 250 bytes for each of the most deletions
  *
  * With records of a kilobyte, `held` exceeds the actual images by 10 to 25 %.
- * @param known the runs in memory that the load shares
+ * @param isInMemory whether the load shares a run, by its key; by default none
  */
 export function memoryNeed(
   organizations: readonly ManifestOrganization[],
-  known: SharedRuns = new Map(),
+  isInMemory: (key: string) => boolean = () => false,
 ): MemoryNeed {
-  let [held, objects, building, largestRun] = [0, 0, 0, 0];
+  let [held, read, objects, building, largestRun] = [0, 0, 0, 0, 0];
   for (const { organizationId, name, runs, columns, deletionCount, deletionBytes } of organizations) {
     held += deletionBytes + deletionCount * DELETION_BYTES;
     objects += ORGANIZATION_BYTES + name.length * NAME_BYTES;
@@ -88,10 +95,12 @@ export function memoryNeed(
     for (const layout of COLLECTIONS) {
       const entries = runs[layout.name];
       const sizes = columns[layout.name];
-      const copied = entries.filter(({ digest }) => !known.has(keyOfRun(organizationId, digest)));
-      const bytes = copied.reduce((sum, { recordBytes }) => sum + recordBytes, 0);
+      const bytes = recordBytes(entries);
+      const isShared = ({ digest }: RunEntry) => isInMemory(keyOfRun(organizationId, digest));
+      read += bytes;
+      held += isPacked(entries) ? bytes : bytes - recordBytes(entries.filter(isShared));
       // The end of an event record for a session is about as long as the record of the session.
-      held += layout === SESSIONS ? 2 * bytes : bytes;
+      if (layout === SESSIONS) held += bytes;
       held += indexBytes(layout, rowCount(entries), sizes);
       objects += entries.length * RUN_BYTES;
       const parts =
@@ -100,7 +109,7 @@ export function memoryNeed(
       largestRun = Math.max(largestRun, sizes.largestRun);
     }
   }
-  const loader = LOADER_BYTES + Math.min(held, UNCOLLECTED_BYTES) + largestRun * RUN_BUFFERS;
+  const loader = LOADER_BYTES + Math.min(read, UNCOLLECTED_BYTES) + largestRun * RUN_BUFFERS;
   return { held, peak: held + loader + objects + building, organizations: organizations.length };
 }
 
@@ -120,14 +129,7 @@ const WORKER_BYTES = 48 * MEGABYTE; // heap and buffers of each further worker: 
 const SECTIONS = Object.keys(byList(String)).length + 1; // of an organization: its lists and its history
 const SECTION_BYTES = 16 * 1024; // the objects around a section's buffers, in each thread: 10 kB were measured
 
-/**
- * Computes the memory that sections hold with a number of workers.
- * @param held runs that other sections hold as well
- */
-export function storedBytes(sections: readonly SectionImage[], threads: number, held?: SharedRuns): number {
-  return bytesOf(sections, held) + objectBytes(sections.length, threads);
-}
-
+/** Computes the memory of the objects around the buffers of sections, with a number of workers. */
 export function objectBytes(sections: number, threads: number): number {
   return threads * sections * SECTION_BYTES;
 }
@@ -137,17 +139,20 @@ export function objectBytes(sections: number, threads: number): number {
  * The resident set is not a measure of it: it includes freed memory that the next load reuses. After a swap, that is as
  * much as the load took besides its images. Released sections do not count, so the registry prompts their garbage
  * collection.
- * @param stored of `storedBytes`
+ * @param held by the sections of a number of organizations
  */
-export function bytesInUse(stored: number, threads: number): number {
-  return PROCESS_BYTES + (threads - 1) * WORKER_BYTES + stored;
+export function bytesInUse(held: number, organizations: number, threads: number): number {
+  const objects = objectBytes(organizations * SECTIONS, threads);
+  return PROCESS_BYTES + (threads - 1) * WORKER_BYTES + held + objects;
 }
 
 /** Computes the memory to load the largest of some snapshots in addition to a live and a retained one of each. */
 export function plannedMemory(needs: readonly MemoryNeed[], threads = 1): number {
   const sum = (of: 'held' | 'organizations') => needs.reduce((total, need) => total + need[of], 0);
-  const stored = sum('held') + objectBytes(sum('organizations') * SECTIONS, threads);
-  return bytesInUse(2 * stored, threads) + Math.max(...needs.map(({ peak }) => peak));
+  return (
+    bytesInUse(2 * sum('held'), 2 * sum('organizations'), threads) +
+    Math.max(...needs.map(({ peak }) => peak))
+  );
 }
 
 /** Refuses a snapshot that does not fit in addition to the memory in use. */

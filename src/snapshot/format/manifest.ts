@@ -3,6 +3,7 @@ import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../contract/operations.ts';
 import { COLLECTION_NAMES } from '../../contract/resources.ts';
 import { type Instant, isServedForm, parseTimestamp } from '../../contract/timestamp.ts';
+import { PACKED_BELOW_BYTES } from '../../store/memory/image-memory.ts';
 import type { SnapshotOrigin } from '../../store/organization-image.ts';
 import { byCollection, COLLECTIONS } from './layout.ts';
 import { damaged, inconsistent } from './refused-snapshot.ts';
@@ -60,6 +61,15 @@ export interface RunEntry {
   readonly recordBytes: number;
   readonly digest: string;
   readonly changesDigest: string;
+}
+
+export function recordBytes(runs: readonly RunEntry[]): number {
+  return runs.reduce((sum, one) => sum + one.recordBytes, 0);
+}
+
+/** Returns whether a collection is so small that its image is packed into one buffer and shares no runs. */
+export function isPacked(runs: readonly RunEntry[]): boolean {
+  return recordBytes(runs) < PACKED_BELOW_BYTES;
 }
 
 export function rowCount(runs: readonly RunEntry[]): number {

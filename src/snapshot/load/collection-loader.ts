@@ -5,7 +5,6 @@ import { sameBytes } from '../../store/index/key-table.ts';
 import { decodeText, hashTexts } from '../../store/index/texts.ts';
 import { type InstantImage, instantImage } from '../../store/index/instant-index.ts';
 import type { Uint32s } from '../../store/memory/shared-arrays.ts';
-import { PACKED_BELOW_BYTES } from '../../store/memory/image-memory.ts';
 import type { CollectionImage, HistoryImage } from '../../store/organization-image.ts';
 import {
   COMMA,
@@ -20,7 +19,7 @@ import {
   type SharedRuns,
 } from '../../store/records.ts';
 import type { CollectionLayout } from '../format/layout.ts';
-import { rowCount, type RunEntry } from '../format/manifest.ts';
+import { isPacked, rowCount, type RunEntry } from '../format/manifest.ts';
 import { inconsistent, type RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { MAX_RECORD_BYTES } from '../format/schema.ts';
 import { readText, textSpace } from './column-values.ts';
@@ -58,15 +57,13 @@ export function loadCollection(
   const count = rowCount(entries);
   const runs: RecordRun[] = [];
   const records = { runs, ...placesOf(entries.map(({ recordCount }) => recordCount)) };
-  // Images below this size are packed.
-  const isShared = entries.reduce((sum, { recordBytes }) => sum + recordBytes, 0) >= PACKED_BELOW_BYTES;
   const ids = new IdIndexBuilder(count, layout.resource.id);
   const changedRows: number[] = [];
   const changeInstants: Instant[] = [];
   const load = function* () {
     for (const run of stored) {
       const key = keyOfRun(organizationId, run.entry.digest);
-      const held = loadRecords(run, knownRuns.get(key), isShared ? key : undefined, form);
+      const held = loadRecords(run, knownRuns.get(key), isPacked(entries) ? undefined : key, form);
       runs.push(held);
       const repeated = ids.addEach(records, run.entry.firstRow, held.idHashes);
       if (repeated !== undefined)

@@ -28,7 +28,9 @@ export type LoaderMessage =
   | { readonly complete: SnapshotOrigin }
   | { readonly refused: ConstructorParameters<typeof RefusedSnapshot> };
 
-interface LoadOptions extends ReadOptions {
+interface LoadOptions extends Omit<ReadOptions, 'admit'> {
+  /** As that of `ReadOptions`. The load waits for the promise. */
+  readonly admit?: (manifest: Manifest) => Promise<SharedRuns>;
   /** Time after which the load is given up, in seconds; default: no limit. */
   readonly timeoutSeconds?: number;
   /** Aborts the load, which then rejects with the reason of the signal. */
@@ -67,27 +69,22 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
   });
   const organizations: OrganizationImage[] = [];
   let known: SharedRuns = new Map();
-  worker.on('message', (message: LoaderMessage) => {
-    try {
-      if ('progress' in message) onProgress?.(...message.progress);
-      else if ('declared' in message) {
-        known = admit?.(message.declared) ?? known;
-        const runs = [...known.values()];
-        for (let i = 0; i < runs.length; i += BATCH_RUNS) worker.postMessage(runs.slice(i, i + BATCH_RUNS));
-        Atomics.store(admission, 0, 1);
-        Atomics.notify(admission, 0);
-      } else if ('organization' in message) {
-        const { organization } = message;
-        const lists = byList((name) =>
-          withRuns(organization.lists[name], (run) => known.get(run.key) ?? run),
-        );
-        organizations.push({ ...organization, lists });
-      } else if ('complete' in message) resolve({ ...message.complete, organizations });
-      else throw new RefusedSnapshot(...message.refused);
-    } catch (error) {
-      reject(error);
-    }
-  });
+  const receive = async (message: LoaderMessage) => {
+    if ('progress' in message) onProgress?.(...message.progress);
+    else if ('declared' in message) {
+      known = (await admit?.(message.declared)) ?? known;
+      const runs = [...known.values()];
+      for (let i = 0; i < runs.length; i += BATCH_RUNS) worker.postMessage(runs.slice(i, i + BATCH_RUNS));
+      Atomics.store(admission, 0, 1);
+      Atomics.notify(admission, 0);
+    } else if ('organization' in message) {
+      const { organization } = message;
+      const lists = byList((name) => withRuns(organization.lists[name], (run) => known.get(run.key) ?? run));
+      organizations.push({ ...organization, lists });
+    } else if ('complete' in message) resolve({ ...message.complete, organizations });
+    else throw new RefusedSnapshot(...message.refused);
+  };
+  worker.on('message', (message: LoaderMessage) => void receive(message).catch(reject));
   const abort = () => {
     reject(signal?.reason);
   };

@@ -6,10 +6,12 @@ import {
   lastUseOf,
   type OrganizationImage,
   type OrganizationStore,
+  runsIn,
   type SectionImage,
   sectionsOf,
   type SnapshotImage,
 } from '../organization-image.ts';
+import type { SharedRuns } from '../records.ts';
 import { newServedDigests, noteServed } from './served-digests.ts';
 import { EMPTY_VIEW, keyOf, type Section, StoreView } from './store-view.ts';
 
@@ -37,6 +39,10 @@ export class StoreRegistry {
   /** No two have the same content, and none has that of the live section. */
   #retained: readonly RetainedSection[] = [];
   #view = EMPTY_VIEW;
+  /** The shared runs of the live sections. */
+  liveRuns: SharedRuns = new Map();
+  /** Bytes that the live sections hold. */
+  liveBytes = 0;
 
   /**
    * @param served of `newServedDigests`; notes the content that is neither live nor retained any longer
@@ -56,23 +62,16 @@ export class StoreRegistry {
     return this.#live;
   }
 
-  get liveBytes(): number {
-    return bytesOf(this.images('live'));
-  }
-
   get retained(): readonly RetainedSection[] {
     return this.#retained;
   }
 
   /** Bytes that only retained sections hold. */
   get retainedBytes(): number {
-    return bytesOf(this.images('all')) - this.liveBytes;
-  }
-
-  /** Returns the live sections, or all that requests can reach. */
-  images(extent: 'live' | 'all'): SectionImage[] {
-    const live = this.#live.values().flatMap(({ store }) => sectionsOf(store));
-    return [...live, ...(extent === 'live' ? [] : this.#retained.map(({ image }) => image))];
+    return bytesOf(
+      this.#retained.map(({ image }) => image),
+      this.liveRuns,
+    );
   }
 
   /** Returns the live organizations that a file replaces: its own, and those of other files that it has. */
@@ -130,7 +129,7 @@ export class StoreRegistry {
     );
     this.#replace(live, retained);
     const unused = organizations.flatMap(sectionsOf).filter((section) => !used.has(section));
-    promptGarbageCollection(bytesOf(unused));
+    promptGarbageCollection(bytesOf(unused, this.liveRuns));
   }
 
   /** Releases the retained sections whose retention has ended. Must be called when all workers use the live view. */
@@ -148,11 +147,14 @@ export class StoreRegistry {
     const released = new Map(this.#owners());
     this.#live = live;
     this.#retained = retained;
+    const sections = [...live.values()].flatMap(({ store }) => sectionsOf(store));
+    this.liveRuns = runsIn(sections);
+    this.liveBytes = bytesOf(sections);
     this.#view = new StoreView(new Map(live.entries().map(([id, { store }]) => [id, store])), retained);
     for (const [image] of this.#owners()) released.delete(image);
     for (const [image, organizationId] of released)
       if (image.name !== 'history') noteServed(this.#served, keyOf(organizationId, image));
-    promptGarbageCollection(bytesOf([...released.keys()]));
+    promptGarbageCollection(bytesOf([...released.keys()], this.liveRuns));
   }
 
   /** Yields each section that requests can reach, with its organization. */

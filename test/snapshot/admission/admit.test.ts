@@ -97,7 +97,7 @@ describe('The admission of a snapshot', () => {
 
     /** Leaves room for some retained lists besides the load. */
     const leaveRoomFor = (sections: number) => {
-      const live = bytesInUse(stores.liveBytes + 10 * SECTION_BYTES, 1);
+      const live = bytesInUse(stores.liveBytes, 2, 1);
       limit = { bytes: live + NEED + sections * SECTION_BYTES + SPARE_BYTES, source: 'MEMORY_LIMIT_MB' };
       admission = new Admission(stores, limit, 1);
     };

@@ -82,6 +82,15 @@ describe('The estimated memory of a load', () => {
     expect(peak / MEGABYTE).to.be.within(3645, 1.25 * 3645);
   });
 
+  it('is that of indexes and of the loader where the runs are in memory', () => {
+    const organizations = [declared(2_000_000, 770_000)];
+    const cold = memoryNeed(organizations);
+    const shared = memoryNeed(organizations, () => true);
+    const recordBytes = 2000 * 932_000 + 770 * 1_805_000;
+    expect(cold.held - shared.held).to.equal(recordBytes);
+    expect(cold.peak - shared.peak).to.equal(recordBytes);
+  });
+
   it('peaks above the images by the need of one organization, since they are loaded one after the other', () => {
     const [one, ten] = [1, 10].map((count) => memoryNeed(Array(count).fill(declared(100_000, 40_000))));
     expect(ten.held).to.be.closeTo(one.held * 10, 10);

@@ -5,11 +5,8 @@ import {
   checkMemory,
   type MemoryLimit,
   memoryLimit,
-  storedBytes,
 } from '../../../src/snapshot/admission/memory.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
-import { emptyList } from '../../support/empty-image.ts';
-import { times } from '../../support/records.ts';
 import { thrownBy } from '../../support/refusal.ts';
 import { MEGABYTE } from '../../../src/store/memory/shared-arrays.ts';
 
@@ -23,7 +20,6 @@ describe('The memory check', () => {
     thrownBy(() => {
       checkMemory(need, inUse, by);
     }, RefusedSnapshot);
-  const sections = (count: number) => times(count, () => emptyList('tickets', ''));
 
   it('admits a snapshot that just fits, or any without a known limit, and refuses a larger one', () => {
     checkMemory(need, 160 * MEGABYTE, { bytes: Infinity, source: 'machine' });
@@ -31,16 +27,9 @@ describe('The memory check', () => {
     expect(refusal(160 * MEGABYTE + 1, limit(560)).reason).to.equal('memory');
   });
 
-  it('counts the sections, and the objects around their shared memory in each thread', () => {
-    const [first, ...others] = sections(64);
-    const all = [{ ...first, bytesHeld: 300 * MEGABYTE }, ...others];
-    expect(storedBytes(all, 1)).to.equal(301 * MEGABYTE);
-    expect(storedBytes(all, 3)).to.equal(303 * MEGABYTE);
-  });
-
-  it('counts the process and each further thread', () => {
-    expect(bytesInUse(0, 1)).to.equal(160 * MEGABYTE);
-    expect(bytesInUse(300 * MEGABYTE, 3)).to.equal((160 + 2 * 48 + 300) * MEGABYTE);
+  it('counts the process, each further thread, the data, and in each thread the objects around it', () => {
+    expect(bytesInUse(0, 0, 1)).to.equal(160 * MEGABYTE);
+    expect(bytesInUse(300 * MEGABYTE, 64, 3)).to.equal((160 + 2 * 48 + 300 + 3 * 5) * MEGABYTE);
   });
 
   it('reports the need, the use, the limit with its source, and a remedy', () => {
