@@ -7,8 +7,7 @@ import { countValid, type KeyRow, stateOf } from '../keys/key-ring.ts';
 import { byCollection } from '../snapshot/format/layout.ts';
 import { loadedCounts } from '../snapshot/format/succession.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
-import { bytesOf, lastUseOf, runsIn, sectionsOf } from '../store/organization-image.ts';
-import type { SharedRun } from '../store/records.ts';
+import { bytesOf, lastUseOf, sectionsOf } from '../store/organization-image.ts';
 import {
   endOfRetention,
   latestUsedFirst,
@@ -28,7 +27,6 @@ export function statusOf(dependencies: AdminDependencies) {
   const { config, stores, keys } = dependencies;
   const now = monotonicNow();
   const summary = summaryOf(dependencies);
-  const held = new Map(stores.liveRuns);
   return {
     ...summary,
     keys: { ...summary.keys, list: keys.current?.map((row) => keyStatus(row, dependencies)) ?? [] },
@@ -38,15 +36,15 @@ export function statusOf(dependencies: AdminDependencies) {
     })),
     /** When memory is short, one that does not fit at all is released, and then the first ones. */
     retained: latestUsedFirst(stores.retained, now)
+      .reverse()
       .map((one) => ({
         file: one.file,
         snapshotId: one.snapshotId,
         organizationId: one.organizationId,
         list: one.image.name,
-        bytesHeld: heldBesides(held, [one]),
+        bytesHeld: bytesOf([one.image], stores.liveRuns),
         ...retentionOf(one, config, now),
-      }))
-      .reverse(),
+      })),
   };
 }
 
@@ -111,7 +109,6 @@ function snapshotSummary({ organizations, ...snapshot }: LiveSnapshot) {
 /** Returns the replaced snapshots that walks still use, latest replaced first. */
 function retainedSnapshots({ stores, config }: AdminDependencies) {
   const now = monotonicNow();
-  const held = new Map(stores.liveRuns);
   const bySnapshot = Map.groupBy(stores.retained, ({ file, snapshotId }) =>
     JSON.stringify([file, snapshotId]),
   );
@@ -122,20 +119,15 @@ function retainedSnapshots({ stores, config }: AdminDependencies) {
       file,
       snapshotId,
       organizationCount: new Set(retained.map((one) => one.organizationId)).size,
-      bytesHeld: heldBesides(held, retained),
+      bytesHeld: bytesOf(
+        retained.map(({ image }) => image),
+        stores.liveRuns,
+      ),
       replacedSecondsAgo: times[0].replacedSecondsAgo,
       lastUsedSecondsAgo: times.reduce((least, one) => Math.min(least, one.lastUsedSecondsAgo), Infinity),
       goneInSeconds: times.reduce((most, one) => Math.max(most, one.goneInSeconds), 0),
     };
   }).sort((a, b) => a.replacedSecondsAgo - b.replacedSecondsAgo);
-}
-
-/** Returns the memory that sections hold besides some runs, and adds theirs to these. */
-function heldBesides(held: Map<string, SharedRun>, retained: readonly RetainedSection[]): number {
-  const images = retained.map(({ image }) => image);
-  const bytes = bytesOf(images, held);
-  for (const [key, run] of runsIn(images)) held.set(key, run);
-  return bytes;
 }
 
 function retentionOf(one: RetainedSection, config: AdminDependencies['config'], now: number) {

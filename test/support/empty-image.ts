@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
 import { byCollection, COLLECTIONS } from '../../src/snapshot/format/layout.ts';
 import type { Manifest, ManifestOrganization } from '../../src/snapshot/format/manifest.ts';
-import { IdIndexBuilder } from '../../src/store/index/id-index.ts';
+import { newIdIndex } from '../../src/store/index/id-index.ts';
 import { sharedUint32s } from '../../src/store/memory/shared-arrays.ts';
 import {
   byList,
@@ -24,7 +24,7 @@ export function emptyCollection(idField: string): CollectionImage {
   return {
     count: 0,
     records: pack([]),
-    ids: new IdIndexBuilder(0, idField).image,
+    ids: newIdIndex(0, idField),
     postings: {},
     instants: {},
   };

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { Instant } from '../../contract/timestamp.ts';
-import { IdIndexBuilder } from '../../store/index/id-index.ts';
+import { addIds, newIdIndex } from '../../store/index/id-index.ts';
 import { sameBytes } from '../../store/index/key-table.ts';
-import { decodeText, hashTexts } from '../../store/index/texts.ts';
+import { decodeText, hashText } from '../../store/index/texts.ts';
 import { type InstantImage, instantImage } from '../../store/index/instant-index.ts';
 import type { Uint32s } from '../../store/memory/shared-arrays.ts';
 import type { CollectionImage, HistoryImage } from '../../store/organization-image.ts';
@@ -57,15 +57,14 @@ export function loadCollection(
   const count = rowCount(entries);
   const runs: RecordRun[] = [];
   const records = { runs, ...placesOf(entries.map(({ recordCount }) => recordCount)) };
-  const ids = new IdIndexBuilder(count, layout.resource.id);
+  const ids = newIdIndex(count, layout.resource.id);
   const changedRows: number[] = [];
   const changeInstants: Instant[] = [];
   const load = function* () {
     for (const run of stored) {
       const key = keyOfRun(organizationId, run.entry.digest);
-      const held = loadRecords(run, knownRuns.get(key), isPacked(entries) ? undefined : key, form);
-      runs.push(held);
-      const repeated = ids.addEach(records, run.entry.firstRow, held.idHashes);
+      runs.push(loadRecords(run, knownRuns.get(key), isPacked(entries) ? undefined : key, form));
+      const repeated = addIds(ids, records, runs.length - 1);
       if (repeated !== undefined)
         throw duplicateId(layout, String(JSON.parse(firstValueOf(recordAt(records, repeated)).toString())));
       addRun?.(run);
@@ -81,7 +80,7 @@ export function loadCollection(
     }
   };
   const indexes = buildIndexes(layout, count, load());
-  const image = { count, records, ...indexes, ids: ids.image };
+  const image = { count, records, ids, ...indexes };
   return { image, changed: instantImage(BigInt64Array.from(changeInstants), changedRows) };
 }
 
@@ -119,7 +118,7 @@ function loadRecords(
   const divided = divideRecords(run, copy);
   offsets.set(divided.offsets);
   if (form !== undefined && form.knownRuns?.has(digest) !== true) checkForm(form, run, copy, offsets);
-  idHashes.set(hashTexts(divided.ids));
+  for (let i = 0; i < recordCount; i++) idHashes[i] = hashText(divided.ids, i);
   return key === undefined ? loaded : { ...loaded, key };
 }
 

@@ -15,38 +15,31 @@ export interface IdIndexImage {
   readonly prefixLength: number;
 }
 
-export class IdIndexBuilder {
-  /** Has the rows that were added. */
-  readonly image: IdIndexImage;
-  /** By row. Distinguishes most ids without reading a record. */
-  readonly #hashes: Uint32s;
+/** Returns an index for a number of rows, which has none of them yet. */
+export function newIdIndex(count: number, idField: string): IdIndexImage {
+  return { slots: sharedUint32s(slotCount(count)), prefixLength: recordPrefix(idField).length };
+}
 
-  constructor(count: number, idField: string) {
-    this.image = { slots: sharedUint32s(slotCount(count)), prefixLength: recordPrefix(idField).length };
-    this.#hashes = new Uint32Array(count);
-  }
-
-  /**
-   * Adds the rows from `firstRow` on, by the hashes of their ids. Their records must be in place.
-   * @returns the first row whose id an earlier row has
-   */
-  addEach(records: RecordsImage, firstRow: Row, hashes: Uint32s): number | undefined {
-    const { slots } = this.image;
-    const known = this.#hashes;
-    const mask = slots.length - 1;
-    for (let i = 0; i < hashes.length; i++) {
-      const row = firstRow + i;
-      const hash = hashes[i];
-      known[row] = hash;
-      let slot = hash & mask;
-      for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
-        const other = slots[slot] - 1;
-        if (known[other] === hash && sameId(records, other, row)) return row;
-      }
-      slots[slot] = row + 1;
+/**
+ * Adds the rows of a run to an index that has those of the runs before it.
+ * @returns the first row whose id an earlier row has
+ */
+export function addIds({ slots }: IdIndexImage, records: RecordsImage, run: number): Row | undefined {
+  const { runs, firstRows, runOf } = records;
+  const { idHashes } = runs[run];
+  const mask = slots.length - 1;
+  for (let i = 0; i < idHashes.length; i++) {
+    const row = firstRows[run] + i;
+    let slot = idHashes[i] & mask;
+    for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
+      const other = slots[slot] - 1;
+      const hash = runs[runOf[other]].idHashes[other - firstRows[runOf[other]]];
+      // The hashes distinguish most ids without reading a record.
+      if (hash === idHashes[i] && sameId(records, other, row)) return row;
     }
-    return undefined;
+    slots[slot] = row + 1;
   }
+  return undefined;
 }
 
 function sameId(records: RecordsImage, a: Row, b: Row): boolean {

@@ -64,11 +64,6 @@ export function decodeText({ bytes, starts, ends }: Texts, i: number): string {
   return Buffer.from(bytes.subarray(starts[i], ends[i])).toString();
 }
 
-/** Returns the hash of each text. */
-export function hashTexts(texts: Texts): Uint32s {
-  return texts.ends.map((_, i) => hashText(texts, i));
-}
-
 export function hashText({ bytes, starts, ends }: Texts, i: number): number {
   return hashBytes(bytes, starts[i], ends[i]);
 }

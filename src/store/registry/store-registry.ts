@@ -41,8 +41,9 @@ export class StoreRegistry {
   #view = EMPTY_VIEW;
   /** The shared runs of the live sections. */
   liveRuns: SharedRuns = new Map();
-  /** Bytes that the live sections hold. */
+  /** Bytes that the live sections hold, and those that only retained sections hold. */
   liveBytes = 0;
+  retainedBytes = 0;
 
   /**
    * @param served of `newServedDigests`; notes the content that is neither live nor retained any longer
@@ -64,14 +65,6 @@ export class StoreRegistry {
 
   get retained(): readonly RetainedSection[] {
     return this.#retained;
-  }
-
-  /** Bytes that only retained sections hold. */
-  get retainedBytes(): number {
-    return bytesOf(
-      this.#retained.map(({ image }) => image),
-      this.liveRuns,
-    );
   }
 
   /** Returns the live organizations that a file replaces: its own, and those of other files that it has. */
@@ -150,6 +143,8 @@ export class StoreRegistry {
     const sections = [...live.values()].flatMap(({ store }) => sectionsOf(store));
     this.liveRuns = runsIn(sections);
     this.liveBytes = bytesOf(sections);
+    const replaced = retained.map(({ image }) => image);
+    this.retainedBytes = bytesOf(replaced, this.liveRuns);
     this.#view = new StoreView(new Map(live.entries().map(([id, { store }]) => [id, store])), retained);
     for (const [image] of this.#owners()) released.delete(image);
     for (const [image, organizationId] of released)

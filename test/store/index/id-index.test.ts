@@ -1,41 +1,43 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { findRow, IdIndexBuilder, type IdIndexImage } from '../../../src/store/index/id-index.ts';
-import { hashTexts } from '../../../src/store/index/texts.ts';
-import { encodeTexts } from '../../support/encode-texts.ts';
-import type { RecordsImage } from '../../../src/store/records.ts';
-import { pack } from '../../support/pack.ts';
+import { addIds, findRow, type IdIndexImage, newIdIndex } from '../../../src/store/index/id-index.ts';
+import { hashBytes } from '../../../src/store/index/texts.ts';
+import { type RecordsImage, recordsImage } from '../../../src/store/records.ts';
 import { FIXED, SAME_HASHES, texts } from '../../support/random.ts';
 
-/** `twice` is the first id that repeats an earlier one. */
+/** `twice` is the first row whose id an earlier one has. */
 function build(
   ids: readonly string[],
-  atOnce = ids.length,
+  runLength = Math.max(1, ids.length),
 ): { index: IdIndexImage; records: RecordsImage; twice: number | undefined } {
-  const records = pack(ids.map((id) => ({ ticketId: id, then: `"${id}"` })));
-  const builder = new IdIndexBuilder(ids.length, 'ticketId');
+  const texts = ids.map((id) => JSON.stringify({ ticketId: id, then: `"${id}"` }));
+  const records = recordsImage(texts, runLength);
+  const index = newIdIndex(ids.length, 'ticketId');
   let twice: number | undefined;
-  for (let first = 0; first < ids.length && twice === undefined; first += atOnce) {
-    twice = builder.addEach(records, first, hashTexts(encodeTexts(ids.slice(first, first + atOnce))));
+  for (let run = 0; run < records.runs.length && twice === undefined; run++) {
+    const { idHashes } = records.runs[run];
+    const first = records.firstRows[run];
+    for (const i of idHashes.keys()) idHashes[i] = hashBytes(Buffer.from(ids[first + i]));
+    twice = addIds(index, records, run);
   }
-  return { index: builder.image, records, twice };
+  return { index, records, twice };
 }
 
-type Example = [repeated: string[], others: string[], atOnce: number];
+type Example = [repeated: string[], others: string[], runLength: number];
 
 describe('An id index', () => {
   const [one, other] = SAME_HASHES;
 
   it('finds the row of every id and none for other ids, and reports the first id that repeats another', () => {
     fc.assert(
-      fc.property(texts, texts, fc.integer({ min: 1, max: 20 }), (repeated, others, atOnce) => {
+      fc.property(texts, texts, fc.integer({ min: 1, max: 20 }), (repeated, others, runLength) => {
         const ids = [...new Set(repeated)];
         const { index, records, twice } = build(ids);
         expect(twice).to.equal(undefined);
         for (const id of [...ids, ...others, '', '"', '\\'])
           expect(findRow(index, records, id)).to.equal(ids.indexOf(id));
         const first = repeated.findIndex((id, i) => repeated.indexOf(id) < i);
-        expect(build(repeated, atOnce).twice).to.equal(first < 0 ? undefined : first);
+        expect(build(repeated, runLength).twice).to.equal(first < 0 ? undefined : first);
       }),
       { ...FIXED, examples: [[one, other, 1], ...one.map((id, i): Example => [[id, other[i], id], [], 1])] },
     );
