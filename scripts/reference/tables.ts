@@ -3,7 +3,7 @@ import { CONFIG_VARIABLES } from '../../src/config.ts';
 import { type Fields, fieldsIn, type Shape } from '../../src/contract/field.ts';
 import { OPERATIONS, parametersOf } from '../../src/contract/operations.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
-import { bytesInUse, memoryNeed, UNCOLLECTED_BYTES } from '../../src/snapshot/admission/memory.ts';
+import { bytesInUse, memoryNeed } from '../../src/snapshot/admission/memory.ts';
 import { importOnlyFields, ORGANIZATION_FIELDS } from '../../src/snapshot/builder/import/import-schema.ts';
 import { DELETION_FIELDS } from '../../src/snapshot/builder/staging/read-import.ts';
 import { COLLECTIONS, type CollectionLayout } from '../../src/snapshot/format/layout.ts';
@@ -48,13 +48,12 @@ export function refusalTable(): string {
 export function memoryTable(): string {
   const megabytes = (bytes: number) => `${bytes / MEGABYTE} MB`;
   const oneThread = bytesInUse(0, 0, 1);
-  const loader = memoryNeed([]).peak;
   return table(
     ['part', 'memory'],
     [
       ['process with one thread that answers requests, without data', megabytes(oneThread)],
       ['each further thread', megabytes(bytesInUse(0, 0, 2) - oneThread)],
-      ['load, besides its data', `${megabytes(loader)} to ${megabytes(loader + UNCOLLECTED_BYTES)}`],
+      ['load, besides its data', megabytes(memoryNeed([]).peak)],
     ],
   );
 }

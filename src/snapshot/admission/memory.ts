@@ -69,14 +69,13 @@ const RUN_BUFFERS = 5; // for each byte of the largest run: its columns, a copy 
 const RUN_BYTES = 400; // for each run: its entry in the manifest, in both threads
 const DELETION_BYTES = 16; // for each deletion: the offset of its id (8), and its instant (8)
 const DELETION_BUILDING_BYTES = 250; // for each deletion: the objects from which these are built
-const LOADER_BYTES = 64 * MEGABYTE; // the loader thread: 50 MB were measured
-export const UNCOLLECTED_BYTES = 64 * MEGABYTE; // of run buffers that await garbage collection, at most
+const LOADER_BYTES = 80 * MEGABYTE; // the loader thread: 50 to 70 MB were measured
 
 /**
  * Estimates the memory that a load adds, from the counts and lengths of runs and columns.
  *
  *     held = record bytes of runs that are not shared + index bytes
- *     peak = held + 64 MB + min(all record bytes, 64 MB)
+ *     peak = held + 80 MB
  *            + 64 kB for each organization, 400 bytes for each run, and 5 times the columns of the largest run
  *            + the larger of what is needed to build the largest list, and 250 bytes for each of the most deletions
  *
@@ -87,7 +86,7 @@ export function memoryNeed(
   organizations: readonly ManifestOrganization[],
   isInMemory: (key: string) => boolean = () => false,
 ): MemoryNeed {
-  let [held, read, objects, building, largestRun] = [0, 0, 0, 0, 0];
+  let [held, objects, building, largestRun] = [0, 0, 0, 0];
   for (const { organizationId, name, runs, columns, deletionCount, deletionBytes } of organizations) {
     held += deletionBytes + deletionCount * DELETION_BYTES;
     objects += ORGANIZATION_BYTES + name.length * NAME_BYTES;
@@ -97,7 +96,6 @@ export function memoryNeed(
       const sizes = columns[layout.name];
       const bytes = recordBytes(entries);
       const isShared = ({ digest }: RunEntry) => isInMemory(keyOfRun(organizationId, digest));
-      read += bytes;
       held += isPacked(entries) ? bytes : bytes - recordBytes(entries.filter(isShared));
       // The end of an event record for a session is about as long as the record of the session.
       if (layout === SESSIONS) held += bytes;
@@ -109,7 +107,7 @@ export function memoryNeed(
       largestRun = Math.max(largestRun, sizes.largestRun);
     }
   }
-  const loader = LOADER_BYTES + Math.min(read, UNCOLLECTED_BYTES) + largestRun * RUN_BUFFERS;
+  const loader = LOADER_BYTES + largestRun * RUN_BUFFERS;
   return { held, peak: held + loader + objects + building, organizations: organizations.length };
 }
 

@@ -116,7 +116,9 @@ function readOrganization(
     const entries = runs[layout.name];
     const read = function* () {
       for (const entry of entries) {
-        yield reader.read(layout, organizationId, entry);
+        const run = reader.read(layout, organizationId, entry);
+        yield run;
+        run.release();
         onRun(layout, entry);
       }
     };

@@ -52,12 +52,14 @@ function copyTo(buffer: SharedArrayBuffer, at: number, array: ArrayBufferView): 
   throw new TypeError('an image has no arrays of this type');
 }
 
+/** V8 begins a collection when the counted memory has grown by this. Small releases add up to it. */
+const PROMPT_BYTES = 64 * MEGABYTE;
 /** Delay of the second allocation. A collection that was in progress at the release may have marked the memory. */
 const REPEAT_MS = 1000;
 
 /**
  * Makes the garbage collector run after a release of shared memory. V8 does not count shared memory, so a small heap
- * triggers no collection. This function allocates and drops counted memory of the same size, which triggers one. The
+ * triggers no collection. This function allocates and drops counted memory, which triggers one. The
  * allocation waits for a later turn of the event loop, when the releasing functions have left the stack.
  */
 export function promptGarbageCollection(bytes: number): void {
@@ -68,7 +70,7 @@ export function promptGarbageCollection(bytes: number): void {
 
 function allocate(bytes: number): void {
   try {
-    Buffer.allocUnsafeSlow(bytes);
+    Buffer.allocUnsafeSlow(bytes < MEGABYTE ? bytes : bytes + PROMPT_BYTES);
   } catch {
     // V8 collects all garbage before an allocation fails, so the purpose is met.
   }
