@@ -3,7 +3,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { Random } from '../../../scripts/sample/random.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
+import { COLLECTIONS } from '../../../src/snapshot/format/layout.ts';
+import { inspectSnapshot, type ReadOptions } from '../../../src/snapshot/load/read-snapshot.ts';
+import { keyOfRun, type SharedRun } from '../../../src/store/records.ts';
 import { byDepth } from '../../support/depth.ts';
+import { organizationOf } from '../../support/import-folder.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import { SoundSnapshot } from '../../support/sound-snapshot.ts';
 
@@ -14,19 +18,39 @@ describe('A changed byte anywhere in a snapshot', () => {
   /** One in this many copies changes any byte, the others one that is not 0: SQLite never reads most zeros. */
   const ANYWHERE = 4;
 
-  it(`is refused, or leaves the image as it was (${COPIES} copies, seed ${SEED})`, () => {
+  /** Returns all runs of the snapshot, as if they were live. */
+  const runsInMemory = () => {
+    const runs = new Map<string, SharedRun>();
+    for (const { organizationId, runs: declared } of inspectSnapshot(snapshot.path).organizations) {
+      const content = organizationOf(snapshot.image, organizationId);
+      for (const { name } of COLLECTIONS) {
+        for (const [i, { digest }] of declared[name].entries()) {
+          const key = keyOfRun(organizationId, digest);
+          runs.set(key, { ...content[name].records.runs[i], key });
+        }
+      }
+    }
+    return runs;
+  };
+
+  it(`is refused, or leaves the image as it was, also where its runs are in memory (${COPIES} copies, seed ${SEED})`, () => {
     const random = new Random(SEED);
     const path = snapshot.copy();
     const bytes = readFileSync(path);
     const used = Array.from(bytes.keys()).filter((at) => bytes[at] !== 0);
+    const known = runsInMemory();
+    const modes: readonly ReadOptions[] = [{}, { admit: () => known }];
+    const images = modes.map((options) => readSnapshot(snapshot.path, options));
     let refused = 0;
     for (let i = 0; i < COPIES; i++) {
       const at = i % ANYWHERE === 0 ? random.below(bytes.length) : used[random.below(used.length)];
       const changed = bytes[at] ^ (1 + random.below(255));
+      const mode = Math.trunc(i / ANYWHERE) % modes.length;
       writeFileSync(path, bytes.with(at, changed));
       try {
         // The image is all that is served: the records and the indexes.
-        if (!isDeepStrictEqual(readSnapshot(path), snapshot.image)) expect.fail('the image has changed');
+        const image = readSnapshot(path, modes[mode]);
+        if (!isDeepStrictEqual(image, images[mode])) expect.fail('the image has changed');
       } catch (error) {
         const isRefusal = error instanceof RefusedSnapshot && error.message !== '';
         if (!isRefusal)
