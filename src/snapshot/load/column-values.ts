@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Texts } from '../../store/index/texts.ts';
-import type { Floats, Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
+import type { Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
 import { BACKSLASH, COMMA, endOfText, QUOTE } from '../../store/records.ts';
 import { parseJson } from '../format/json-values.ts';
 
@@ -139,7 +139,7 @@ export function readInstants(column: Buffer, count: number): Int64s | undefined 
 }
 
 /** Reads whole numbers, exact up to 2^53. Stops at the first character of anything else. */
-function readNumbers(column: Buffer, count: number): Floats | undefined {
+function readNumbers(column: Buffer, count: number): Float64Array | undefined {
   const numbers = new Float64Array(count);
   let at = 0;
   for (let i = 0; i < count; i++) {

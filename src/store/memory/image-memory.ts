@@ -47,7 +47,6 @@ function copyTo(buffer: SharedArrayBuffer, at: number, array: ArrayBufferView): 
   new Uint8Array(buffer).set(new Uint8Array(source, byteOffset, byteLength), at);
   if (array instanceof Uint8Array) return new Uint8Array(buffer, at, array.length);
   if (array instanceof Uint32Array) return new Uint32Array(buffer, at, array.length);
-  if (array instanceof Float64Array) return new Float64Array(buffer, at, array.length);
   if (array instanceof BigInt64Array) return new BigInt64Array(buffer, at, array.length);
   throw new TypeError('an image has no arrays of this type');
 }

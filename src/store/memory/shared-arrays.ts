@@ -3,7 +3,6 @@
 export type Bytes = Uint8Array;
 export type Uint32s = Uint32Array;
 export type Int64s = BigInt64Array;
-export type Floats = Float64Array;
 
 /** The dense number of a record within its collection, in list order. */
 export type Row = number;
@@ -18,5 +17,3 @@ export const sharedUint32s = (length: number): Uint32s =>
   new Uint32Array(new SharedArrayBuffer(length * UINT32_BYTES));
 export const sharedInt64s = (length: number): Int64s =>
   new BigInt64Array(new SharedArrayBuffer(length * BigInt64Array.BYTES_PER_ELEMENT));
-export const sharedFloats = (length: number): Floats =>
-  new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT));

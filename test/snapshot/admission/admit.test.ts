@@ -4,6 +4,8 @@ import { bytesInUse, type MemoryLimit, memoryNeed } from '../../../src/snapshot/
 import type { Manifest } from '../../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { addStreams, type ListImage, noteUse } from '../../../src/store/organization-image.ts';
+import { MEGABYTE } from '../../../src/store/memory/shared-arrays.ts';
+import { keyOfRun, newRun, placesOf, type SharedRun } from '../../../src/store/records.ts';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
 import { declaration, emptyList, emptySnapshot, manifest, WALKED } from '../../support/empty-image.ts';
 
@@ -11,6 +13,9 @@ function manifestOf(day: number, ...organizationIds: string[]): Manifest {
   const organizations = organizationIds.map((organizationId) => declaration(organizationId));
   return manifest(`day ${day}`, { producedAt: `2026-11-0${day}T00:00:00Z`, organizations });
 }
+
+const SECTION_BYTES = 16 * 1024;
+const NEED = memoryNeed([declaration('north'), declaration('south')]).peak;
 
 describe('The admission of a snapshot', () => {
   let stores: StoreRegistry;
@@ -82,10 +87,7 @@ describe('The admission of a snapshot', () => {
     };
     const retained = () =>
       stores.retained.map(({ organizationId, image }) => `${organizationId} ${image.digest}`);
-    const SECTION_BYTES = 16 * 1024;
     const SPARE_BYTES = 1000;
-    const NEED = memoryNeed([declaration('north'), declaration('south')]).peak;
-
     /** Replaces the tickets of north alone. */
     const swapTickets = (snapshotId: string, tickets: ListImage) => {
       const { organizations, ...snapshot } = emptySnapshot(snapshotId, 'north=day 7', 'south=day 5');
@@ -186,5 +188,45 @@ describe('The admission of a snapshot', () => {
       expect(retained()).to.have.length(4);
       expect(stores.view.live.get('north')?.lists.tickets.digest).to.equal('day 7');
     });
+  });
+
+  describe('counts the memory of runs once', () => {
+    const [live, earlier] = ['live', 'earlier'].map((name) => ({
+      ...newRun(1, MEGABYTE),
+      key: keyOfRun('north', name),
+    }));
+
+    /** Replaces the tickets of north by those of some runs, which a walk uses. */
+    const swapRuns = (day: number, ...runs: readonly SharedRun[]) => {
+      const { organizations, ...snapshot } = emptySnapshot(`day ${day}`, 'north', 'south');
+      const [north, south] = organizations;
+      const list = emptyList('tickets', `day ${day}`);
+      const records = { runs, ...placesOf(runs.map(() => 1)) };
+      const collections = { tickets: { ...list.collections['tickets'], records } };
+      const tickets = { ...list, collections };
+      noteUse(tickets, day * 1000);
+      const changed = { ...north, lists: { ...north.lists, tickets } };
+      const { producedAt } = manifestOf(day);
+      stores.swap('a.sqlite', { ...snapshot, producedAt, organizations: [changed, south] });
+      stores.releaseExpired(WALKED);
+    };
+
+    const run = earlier.bytes.buffer.byteLength;
+    for (const [room, kept, known] of [
+      [run + 2 * SECTION_BYTES, 2, [live, earlier]],
+      [run + 2 * SECTION_BYTES - 1, 1, [live, earlier]],
+      [run, 0, [live]],
+    ] as const) {
+      it(`so that ${kept} of 2 replaced lists stay in ${room} bytes, and a load shares the runs that stay`, () => {
+        swapRuns(4, live, earlier);
+        swapRuns(5, earlier, live);
+        swapRuns(6, live);
+        const bytes = bytesInUse(stores.liveBytes, 2, 1) + NEED + room;
+        admission = new Admission(stores, { bytes, source: 'machine' }, 1);
+        const shared = admission.admit('a.sqlite', manifestOf(7, 'north', 'south'));
+        expect(stores.retained).to.have.length(kept);
+        expect([...shared.values()]).to.have.members(known);
+      });
+    }
   });
 });

@@ -4,7 +4,6 @@ import { sizedImage } from '../../../src/store/memory/image-memory.ts';
 import {
   MEGABYTE,
   sharedBytes,
-  sharedFloats,
   sharedInt64s,
   sharedUint32s,
 } from '../../../src/store/memory/shared-arrays.ts';
@@ -12,7 +11,7 @@ import { FIXED } from '../../support/random.ts';
 
 describe('A small image', () => {
   const small = fc.integer({ min: 0, max: 1000 });
-  const numbers = (kind: (length: number) => Uint8Array | Uint32Array | Float64Array) =>
+  const numbers = (kind: (length: number) => Uint8Array | Uint32Array) =>
     fc.array(small, { maxLength: 9 }).map((values) => {
       const array = kind(values.length);
       array.set(values);
@@ -28,7 +27,6 @@ describe('A small image', () => {
   const leaf = fc.oneof(
     numbers(sharedBytes),
     numbers(sharedUint32s),
-    numbers(sharedFloats),
     instants,
     fc.string(),
     small,
