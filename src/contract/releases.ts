@@ -30,14 +30,16 @@ export const LATEST_VERSION_HEADER = 'Service-API-Latest-Version';
 export const STABLE = 'stable';
 export const PREVIEW = 'preview';
 
+export type ApiVersion = ReturnType<typeof selectVersion>;
+
 /**
- * Returns the version that a header value selects on a day, which for an invalid value is the stable version. The date of
- * an upcoming release selects it, and any other date the stable version, which has the operations of the latest release.
- * Before the first release, that one is the latest.
+ * Returns the version that a header value selects at a time, in milliseconds since the epoch. For an invalid value, it is
+ * the stable version. The date of an upcoming release selects it, and any other date the stable version, which has the
+ * operations of the latest release. Before the first release, that one is the latest.
  */
-export function selectVersion(header: string | undefined, releases: readonly Release[], today: string) {
-  const latest = releases.findLast(({ date }) => date <= today)?.date ?? releases[0].date;
-  const upcoming = releases.find(({ date }) => date === header && date > today)?.date;
+export function selectVersion(header: string | undefined, releases: readonly Release[], now: number) {
+  const latest = releases.findLast(({ date }) => Date.parse(date) <= now)?.date ?? releases[0].date;
+  const upcoming = releases.find(({ date }) => date === header && Date.parse(date) > now)?.date;
   const date = upcoming ?? latest;
   const isPreview = header === PREVIEW;
   return {
@@ -45,9 +47,7 @@ export function selectVersion(header: string | undefined, releases: readonly Rel
     name: isPreview ? PREVIEW : (upcoming ?? STABLE),
     isValid: header === undefined || header === STABLE || isPreview || isCalendarDate(header),
     latest: date,
-    /** Ids of its operations; undefined for all. */
-    operations: isPreview
-      ? undefined
-      : new Set(releases.filter((one) => one.date <= date).flatMap((one) => one.operations)),
+    /** Returns whether it has the operation with an id. */
+    has: (id: string) => isPreview || releases.some((one) => one.date <= date && one.operations.includes(id)),
   };
 }

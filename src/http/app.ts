@@ -22,7 +22,7 @@ import { addressLimit, countStream, keyLimit } from './checks/limits.ts';
 import { OVERLOADED } from './checks/overload.ts';
 import type { Pins } from './checks/pin.ts';
 import { parseQuery } from './checks/query.ts';
-import { checkVersion, type VersionResolver, versionResolver } from './checks/version.ts';
+import { checkVersion } from './checks/version.ts';
 import type { Connection } from './connections/connection.ts';
 import { corsHeaders, isPreflight } from './cors.ts';
 import { type addDocumentation, healthHandler, otherMethodsHandler } from './handlers/documents.ts';
@@ -30,7 +30,7 @@ import { changesReader } from './reads/changes.ts';
 import type { Found, FoundLines } from './reads/reader.ts';
 import { linkHeader, recordsReader } from './reads/records.ts';
 import { bodyProblem, refuseBody } from './request-body.ts';
-import { hasPath, queryOf, startContext } from './request-context.ts';
+import { hasPath, normalizeTarget, queryOf, RequestContext } from './request-context.ts';
 import { Compression } from './response/compression.ts';
 import { codedTag, codingHeaders, matchesAnyTag } from './response/etag.ts';
 import { type HeaderList, noSuchPath, Problem, problemOf, throwing, UNEXPECTED } from './response/problem.ts';
@@ -69,7 +69,6 @@ const ONE_HOST_NEEDED = new Problem(400, 'An HTTP/1.1 request must have one Host
  */
 export class Api {
   readonly app: Express;
-  readonly resolveVersion: VersionResolver;
   readonly #dependencies: Dependencies;
   readonly #countRequest: ReturnType<typeof keyLimit>;
   readonly #compression: Compression;
@@ -80,7 +79,6 @@ export class Api {
   constructor(dependencies: Dependencies) {
     const { config, operations, hits, addDocuments, releases } = dependencies;
     this.#dependencies = dependencies;
-    this.resolveVersion = versionResolver(releases);
     this.#countRequest = keyLimit(config.rateLimitPerMinute, hits);
     this.#compression = new Compression(config.compression);
     this.app = express()
@@ -98,8 +96,10 @@ export class Api {
 
   /** Takes the steps of a request before the router. */
   arrive(connection: Connection, request: Request, response: Response): void {
-    const { config, overload, clock } = this.#dependencies;
-    const context = startContext(connection, request, response, this.resolveVersion, clock());
+    const { config, overload, releases, clock } = this.#dependencies;
+    request.url = normalizeTarget(request.url);
+    const context = new RequestContext(connection, request, releases, clock());
+    response.locals.context = context;
     const { url, headers, httpVersion } = request;
     // Of refusals, too, so that scripts can read them.
     const isOpenApi = hasPath(url, PUBLIC_PATHS.openApi) || hasPath(url, PUBLIC_PATHS.openApi30);

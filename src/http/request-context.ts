@@ -5,10 +5,10 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../contract/headers.ts';
 import type { PathParameter } from '../contract/operations.ts';
-import { VERSION_HEADER } from '../contract/releases.ts';
+import { type ApiVersion, type Release, selectVersion, VERSION_HEADER } from '../contract/releases.ts';
 import type { ValidKey } from '../keys/key-ring.ts';
+import { versionHeaders } from './checks/version.ts';
 import type { Connection } from './connections/connection.ts';
-import type { ApiVersion, VersionResolver } from './checks/version.ts';
 import type { PinOutcome, RequestMetrics } from '../counts/request-metrics.ts';
 import type { Problem } from './response/problem.ts';
 
@@ -35,12 +35,17 @@ export class RequestContext {
   rows: number | undefined;
   isStream = false;
 
-  constructor(connection: Connection, requestId: string, now: number, version?: ApiVersion) {
+  constructor(connection: Connection, request: Request, releases: readonly Release[], now: number) {
+    const { url } = request;
+    const ownId = request.get(REQUEST_ID_HEADER);
     this.connection = connection;
-    this.requestId = requestId;
+    this.requestId = ownId !== undefined && REQUEST_ID.test(ownId) ? ownId : randomUUID();
     this.now = now;
-    this.version = version;
-    this.headers = [REQUEST_ID_HEADER, requestId, ...(version?.headers ?? [])];
+    // The responses of the API all name the version.
+    const isOfApi = url.startsWith('/v1/') || hasPath(url, '/v1');
+    this.version = isOfApi ? selectVersion(request.get(VERSION_HEADER), releases, now) : undefined;
+    const ofVersion = this.version ? versionHeaders(this.version) : [];
+    this.headers = [REQUEST_ID_HEADER, this.requestId, ...ofVersion];
   }
 }
 
@@ -51,23 +56,6 @@ declare module 'express-serve-static-core' {
 }
 
 const REQUEST_ID = new RegExp(REQUEST_ID_PATTERN);
-
-/** Creates the context of a request, and reduces its target to path and query. */
-export function startContext(
-  connection: Connection,
-  request: Request,
-  response: Response,
-  resolveVersion: VersionResolver,
-  now: number,
-): RequestContext {
-  request.url = normalizeTarget(request.url);
-  const ownId = request.get(REQUEST_ID_HEADER);
-  const requestId = ownId !== undefined && REQUEST_ID.test(ownId) ? ownId : randomUUID();
-  // The responses of the API all name the version.
-  const isOfApi = request.url.startsWith('/v1/') || hasPath(request.url, '/v1');
-  const version = isOfApi ? resolveVersion(request.get(VERSION_HEADER), now) : undefined;
-  return (response.locals.context = new RequestContext(connection, requestId, now, version));
-}
 
 /**
  * Reduces a target (RFC 9112, section 3.2) to path and query, the form that routing and query parsing read. Drops the

@@ -9,7 +9,9 @@ import {
 import type { Socket } from 'node:net';
 import type { Express, Request, Response } from 'express';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
+import { selectVersion } from '../contract/releases.ts';
 import type { Api, Dependencies } from './app.ts';
+import { versionHeaders } from './checks/version.ts';
 import type { Connection } from './connections/connection.ts';
 import { Connections } from './connections/connections.ts';
 import { reportRequest } from './request-context.ts';
@@ -27,7 +29,7 @@ const BY_ERROR_CODE: Readonly<Record<string, Problem>> = {
 };
 
 export function createServer(api: Api, dependencies: Dependencies) {
-  const { clock, log, metrics } = dependencies;
+  const { clock, releases, log, metrics } = dependencies;
   const server = createHttpServer({
     ...expressPrototypes(api.app),
     requireHostHeader: false,
@@ -75,8 +77,8 @@ export function createServer(api: Api, dependencies: Dependencies) {
       metrics.countRequest({ status });
       log.info({ requestId, status, bytes: body.length }, 'request');
       // The path may be unknown, so the response carries the headers of the API.
-      const { headers } = api.resolveVersion(undefined, clock());
-      return unparsedResponse(problem, [REQUEST_ID_HEADER, requestId, ...headers]);
+      const version = selectVersion(undefined, releases, clock());
+      return unparsedResponse(problem, [REQUEST_ID_HEADER, requestId, ...versionHeaders(version)]);
     });
   }
 }

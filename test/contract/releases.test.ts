@@ -22,7 +22,11 @@ describe('selectVersion', () => {
   const before = { latest: '2026-10-01', operations: ['listEvents'] };
   const after = { latest: '2027-03-01', operations: ['listEvents', 'listOffers'] };
   const upcoming = { name: '2027-03-01', ...after };
-  const preview = { name: 'preview', latest: '2026-10-01', operations: undefined };
+  const preview = {
+    name: 'preview',
+    latest: '2026-10-01',
+    operations: ['listEvents', 'listOffers', 'other'],
+  };
   const cases: [today: string, header: string | undefined, version: object][] = [
     ['2026-09-30', undefined, before],
     ['2026-11-01', undefined, before],
@@ -39,8 +43,9 @@ describe('selectVersion', () => {
   ];
   for (const [today, header, version] of cases) {
     it(`selects a version for ${String(header)} on ${today}`, () => {
-      const { operations, ...selected } = selectVersion(header, releases, today);
-      expect({ ...selected, operations: operations && [...operations] }).to.deep.equal({
+      const { has, ...selected } = selectVersion(header, releases, Date.parse(today));
+      const operations = ['listEvents', 'listOffers', 'other'].filter(has);
+      expect({ ...selected, operations }).to.deep.equal({
         name: 'stable',
         isValid: true,
         ...version,
@@ -49,7 +54,8 @@ describe('selectVersion', () => {
   }
 
   it('marks every other value as invalid, and selects the stable version for it', () => {
+    const now = Date.parse('2026-11-01');
     for (const header of '2026-02-30|2026-2-3|2026-10-01T00:00Z||Stable|stable, stable|latest'.split('|'))
-      expect(selectVersion(header, releases, '2026-11-01')).to.include({ name: 'stable', isValid: false });
+      expect(selectVersion(header, releases, now)).to.include({ name: 'stable', isValid: false });
   });
 });

@@ -1,17 +1,13 @@
 import type { Request } from 'express';
 import type { Operation } from '../../contract/operations.ts';
 import {
+  type ApiVersion,
   LATEST_VERSION_HEADER,
   PREVIEW,
-  type Release,
-  selectVersion,
   STABLE,
   VERSION_HEADER,
 } from '../../contract/releases.ts';
 import { type HeaderList, Problem } from '../response/problem.ts';
-
-/** A version with the headers that name it. */
-export type ApiVersion = ReturnType<typeof selectVersion> & { readonly headers: HeaderList };
 
 /** Characters of an invalid value that the problem repeats. */
 const MAX_ECHO = 40;
@@ -22,35 +18,9 @@ const NOT_IN_THIS_VERSION = new Problem(
   { reason: 'version' },
 );
 
-const DAY_MS = 86_400_000;
-
-export type VersionResolver = ReturnType<typeof versionResolver>;
-
-/**
- * Creates the function that resolves a version header, undefined without one, at a time in milliseconds since the epoch.
- * It keeps the versions of the current day in UTC, which decides the releases in force.
- * @param releases earliest first
- */
-export function versionResolver(releases: readonly Release[]) {
-  const kept = new Map<string | undefined, ApiVersion>();
-  let day = NaN;
-  let today = '';
-  return (header: string | undefined, now: number): ApiVersion => {
-    const dayOfRequest = Math.floor(now / DAY_MS);
-    if (dayOfRequest !== day) {
-      day = dayOfRequest;
-      today = new Date(now).toISOString().slice(0, 10);
-      kept.clear();
-    }
-    const known = kept.get(header);
-    if (known !== undefined) return known;
-    const selected = selectVersion(header, releases, today);
-    const headers = [VERSION_HEADER, selected.name, LATEST_VERSION_HEADER, selected.latest];
-    const version = { ...selected, headers };
-    // Clients can send any number of other values.
-    if (header === undefined || header === version.name) kept.set(header, version);
-    return version;
-  };
+/** Returns the headers that name a version. */
+export function versionHeaders({ name, latest }: ApiVersion): HeaderList {
+  return [VERSION_HEADER, name, LATEST_VERSION_HEADER, latest];
 }
 
 /**
@@ -64,5 +34,5 @@ export function checkVersion(operation: Operation, request: Request, version: Ap
     const form = `${VERSION_HEADER} must be ${STABLE}, ${PREVIEW} or a date as YYYY-MM-DD`;
     throw new Problem(400, `"${value}" is an invalid API version: ${form}.`, { reason: 'version' });
   }
-  if (version.operations?.has(operation.id) === false) throw NOT_IN_THIS_VERSION;
+  if (!version.has(operation.id)) throw NOT_IN_THIS_VERSION;
 }
