@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { RELEASES } from '../contract/releases.ts';
 import { Api } from '../http/app.ts';
-import { OverloadCheck } from '../http/checks/overload.ts';
+import { overloadCheck } from '../http/checks/overload.ts';
 import { Pins } from '../http/checks/pin.ts';
 import { Listener } from '../http/connections/listener.ts';
 import { addDocumentation } from '../http/handlers/documents.ts';
@@ -33,16 +33,15 @@ metrics.sampleDelay();
 const counts = new OpenCounts(memory.counts, memory.countsPart);
 const stores = new WorkerStores(memory.shownVersion);
 let keys: KeyRing | undefined;
-const overload = new OverloadCheck({
-  config,
-  connections: () => counts.inThis(CONNECTIONS),
-  openStreams: () => counts.inThis(STREAMS),
-});
 const dependencies = {
   config,
   stores: () => stores.view,
   keys: () => keys,
-  overload: (isExempt: boolean) => overload.refuses(isExempt),
+  overload: overloadCheck({
+    config,
+    connections: () => counts.inThis(CONNECTIONS),
+    openStreams: () => counts.inThis(STREAMS),
+  }),
   clock: Date.now,
   operations: OPERATIONS,
   metrics,

@@ -26,7 +26,8 @@ export interface OverloadOptions {
 }
 
 /**
- * Refuses a share of a thread's requests while requests wait too long.
+ * Creates the function that counts a request, and returns whether to refuse it: a share of a thread's requests is refused
+ * while requests wait too long. An exempt one is only counted.
  *
  * Requests wait in the buffers of their sockets, where Node does not see them. A turn of the event loop handles those
  * that arrived during the previous turn, so the requests of a turn estimate the waiting time:
@@ -41,69 +42,57 @@ export interface OverloadOptions {
  * half as much as a small answer, because Node has parsed the request. The choice is random, so that clients that send
  * in a fixed order share the refusals.
  */
-export class OverloadCheck {
-  readonly #options: Required<OverloadOptions>;
-  #answerMs = 0.1;
-  #refusalMs = 0.05;
-  #turn = -1;
+export function overloadCheck({
+  config,
+  connections,
+  openStreams,
+  clock = () => performance.now(),
+  random = Math.random,
+  eventLoop = performance.nodeTiming,
+}: OverloadOptions) {
+  let answerMs = 0.1;
+  let refusalMs = 0.05;
+  let turn = -1;
   /** Requests of this turn so far. */
-  #requests = 0;
+  let requests = 0;
   /** Requests of the previous turn with requests; 0 if the event loop was idle after it. */
-  #previousRequests = 0;
+  let previousRequests = 0;
   /** Idle time at the first request of this turn. */
-  #idleTime: number;
-  #latestAt: number;
-  #isRefused = false;
+  let { idleTime } = eventLoop;
+  let latestAt = clock();
+  let isRefused = false;
 
-  constructor(options: OverloadOptions) {
-    this.#options = {
-      clock: () => performance.now(),
-      random: Math.random,
-      eventLoop: performance.nodeTiming,
-      ...options,
-    };
-    this.#idleTime = this.#options.eventLoop.idleTime;
-    this.#latestAt = this.#options.clock();
-  }
-
-  /** Counts a request, and returns whether to refuse it. An exempt one is only counted. */
-  refuses(isExempt = false): boolean {
-    const { config, openStreams, clock, random, eventLoop } = this.#options;
+  return (isExempt = false): boolean => {
     const now = clock();
-    const turn = eventLoop.uvMetricsInfo.loopCount;
-    const isNewTurn = turn !== this.#turn;
-    const idleMs = isNewTurn ? this.#beginTurn(turn) : 0;
+    const isNewTurn = eventLoop.uvMetricsInfo.loopCount !== turn;
+    const idleMs = isNewTurn ? beginTurn() : 0;
     // Streams send between two turns. That time is not a cost of the latest request.
-    if (!isNewTurn || openStreams() === 0) this.#learn(now - this.#latestAt - idleMs);
-    this.#requests++;
-    this.#latestAt = now;
-    this.#isRefused = !isExempt && config.overloadDelayMs > 0 && random() < this.#refusedShare();
-    return this.#isRefused;
-  }
+    if (!isNewTurn || openStreams() === 0) learn(now - latestAt - idleMs);
+    requests++;
+    latestAt = now;
+    isRefused = !isExempt && config.overloadDelayMs > 0 && random() < refusedShare();
+    return isRefused;
+  };
 
   /** Returns the idle time since the previous turn with requests. */
-  #beginTurn(turn: number): number {
-    const { idleTime } = this.#options.eventLoop;
-    const idleMs = idleTime - this.#idleTime;
-    this.#turn = turn;
-    this.#idleTime = idleTime;
-    this.#previousRequests = idleMs > IDLE_MS ? 0 : this.#requests;
-    this.#requests = 0;
+  function beginTurn(): number {
+    const idleMs = eventLoop.idleTime - idleTime;
+    turn = eventLoop.uvMetricsInfo.loopCount;
+    idleTime += idleMs;
+    previousRequests = idleMs > IDLE_MS ? 0 : requests;
+    requests = 0;
     return idleMs;
   }
 
   /** Adds the time that the latest request took to the average cost of its kind. */
-  #learn(ms: number): void {
+  function learn(ms: number): void {
     const cost = Math.min(ms, MAX_COST_MS);
-    if (this.#isRefused) this.#refusalMs += (cost - this.#refusalMs) * WEIGHT;
-    else this.#answerMs += (cost - this.#answerMs) * WEIGHT;
+    if (isRefused) refusalMs += (cost - refusalMs) * WEIGHT;
+    else answerMs += (cost - answerMs) * WEIGHT;
   }
 
-  #refusedShare(): number {
-    const { config, connections } = this.#options;
-    const waiting = Math.min(Math.max(this.#requests, this.#previousRequests), connections());
-    const answerMs = this.#answerMs;
-    const refusalMs = this.#refusalMs;
+  function refusedShare(): number {
+    const waiting = Math.min(Math.max(requests, previousRequests), connections());
     const excessMs = waiting * answerMs - config.overloadDelayMs;
     if (excessMs <= 0) return 0;
     const wanted = excessMs / (waiting * Math.max(answerMs - refusalMs, 0));

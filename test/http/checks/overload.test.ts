@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Random } from '../../../scripts/sample/random.ts';
-import { OverloadCheck, type OverloadOptions } from '../../../src/http/checks/overload.ts';
+import { overloadCheck, type OverloadOptions } from '../../../src/http/checks/overload.ts';
 
 const TARGET_MS = 100;
 const CONFIG = { overloadDelayMs: TARGET_MS };
@@ -13,12 +13,12 @@ class SimulatedLoop {
   answerMs = 1;
   refusalMs = 0.1;
   connections = Infinity;
-  readonly #check: OverloadCheck;
+  readonly #refuses: ReturnType<typeof overloadCheck>;
   readonly #eventLoop = { uvMetricsInfo: { loopCount: 0, events: 0, eventsWaiting: 0 }, idleTime: 0 };
 
   constructor(options: Partial<OverloadOptions> = {}) {
     const random = new Random(SEED);
-    this.#check = new OverloadCheck({
+    this.#refuses = overloadCheck({
       config: CONFIG,
       connections: () => this.connections,
       openStreams: () => 0,
@@ -35,7 +35,7 @@ class SimulatedLoop {
     const start = this.now;
     let refused = 0;
     for (let i = 0; i < requests; i++) {
-      const isRefused = this.#check.refuses();
+      const isRefused = this.#refuses();
       if (isRefused) refused++;
       this.now += isRefused ? this.refusalMs : this.answerMs;
     }
