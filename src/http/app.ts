@@ -17,7 +17,7 @@ import type { RequestMetrics } from '../counts/request-metrics.ts';
 import type { KeyRing, ValidKey } from '../keys/key-ring.ts';
 import { addStreams } from '../store/organization-image.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
-import { authenticate, checkAvailability, storesOf } from './checks/authenticate.ts';
+import { authenticate, NO_SNAPSHOT, storesOf } from './checks/authenticate.ts';
 import { addressLimit, countStream, keyLimit } from './checks/limits.ts';
 import { OVERLOADED } from './checks/overload.ts';
 import type { Pins } from './checks/pin.ts';
@@ -149,7 +149,7 @@ export class Api {
       const { context } = response.locals;
       context.operation = operation.id;
       const view = stores();
-      checkAvailability(view); //                                            429: no data yet
+      if (view.live.size === 0) throw NO_SNAPSHOT; //                        429: no data yet
       const caller = authenticate(request, keys(), context.now); //          400: no key, malformed · 403 · 429: no keys yet
       context.caller = caller;
       context.connection.keyId = caller.keyId;

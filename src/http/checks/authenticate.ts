@@ -5,7 +5,7 @@ import type { ListName } from '../../store/organization-image.ts';
 import type { StoreView } from '../../store/registry/store-view.ts';
 import { notReady, Problem } from '../response/problem.ts';
 
-const NO_SNAPSHOT = notReady('no-snapshot', 'no data is loaded yet');
+export const NO_SNAPSHOT = notReady('no-snapshot', 'no data is loaded yet');
 const NO_KEYS = notReady('no-keys', 'no API keys are loaded yet');
 const FORM = 'send the header Authorization: Bearer svc:o:<organization_id>:<api_key>';
 const KEY_MISSING = new Problem(400, `The API key is missing; ${FORM}.`, { reason: 'key-missing' });
@@ -20,14 +20,6 @@ const ORGANIZATION_NOT_LOADED = notReady(
   'organization-not-loaded',
   'no live snapshot holds your organization; the operator must publish one',
 );
-
-/**
- * Checks that the process has data to serve.
- * @throws Problem 429 until a snapshot is live
- */
-export function checkAvailability(view: StoreView): void {
-  if (view.live.size === 0) throw NO_SNAPSHOT;
-}
 
 /**
  * Checks the key of a request, and returns its owner.
