@@ -113,12 +113,8 @@ export type QueryReader = (
 ) => ParameterValues;
 
 /** @param loc locations for the log, which has no names that a client chose; by default, those of all errors */
-export function invalidQuery(errors: readonly Violation[], loc?: readonly string[]): Problem {
-  return new Problem(400, 'The query is invalid; see errors.', {
-    errors,
-    reason: 'query',
-    ...(loc && { loc }),
-  });
+export function invalidQuery(errors: readonly Violation[], loc = errors.map((error) => error.loc)): Problem {
+  return new Problem(400, 'The query is invalid; see errors.', { errors, reason: 'query', loc });
 }
 
 const GIVEN_TWICE = 'must be given only once';

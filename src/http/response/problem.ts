@@ -14,7 +14,7 @@ export interface Violation {
 
 interface ProblemOptions {
   readonly errors?: readonly Violation[];
-  /** Locations for the log; by default, those of all errors. */
+  /** Locations for the log. */
   readonly loc?: readonly string[];
   readonly headers?: HeaderList;
   readonly reason?: RequestRefusal;
@@ -36,7 +36,7 @@ export class Problem extends Error {
     this.body = Buffer.from(JSON.stringify({ detail, ...(errors && { errors }) }));
     this.headers = headers;
     this.reason = reason;
-    this.loc = loc ?? errors?.map((error) => error.loc);
+    this.loc = loc;
   }
 }
 
