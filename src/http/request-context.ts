@@ -88,14 +88,9 @@ export function pathParameter({ params }: Request, { name }: PathParameter): str
  * Returns the base URL of links. It is the configured one, or the scheme and authority of the request. The address of
  * the socket replaces an absent or malformed host.
  */
-export function originOf(
-  request: Request,
-  { publicBaseUrl, trustProxy }: Pick<Config, 'publicBaseUrl' | 'trustProxy'>,
-): string {
+export function originOf(request: Request, { publicBaseUrl }: Pick<Config, 'publicBaseUrl'>): string {
   if (publicBaseUrl !== undefined) return publicBaseUrl;
-  // Without trusted proxies, Express would return the same values, but look up its settings for each.
-  const { protocol, host } =
-    trustProxy === false ? { protocol: 'http', host: request.headers.host } : request;
+  const { protocol, host } = request;
   const scheme = protocol.toLowerCase() === 'https' ? 'https' : 'http';
   return `${scheme}://${isHost(host) ? host : localAddress(request)}`;
 }
