@@ -178,9 +178,9 @@ export class Api {
       return;
     }
     let body = content.is === 'body' ? content.body : undefined;
-    if (content.is === 'parts') {
+    if (body !== undefined && 'next' in body) {
       countStream(counts, response, caller.slot); //                         429: two streams of the key are open
-      body = await takeInTurns(content.parts, response);
+      body = await takeInTurns(body, response);
       // The connection has closed.
       if (body === undefined) return;
     }

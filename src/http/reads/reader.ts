@@ -34,15 +34,9 @@ export type Content =
   | {
       readonly is: 'body';
       readonly rows: number;
-      readonly body: Body;
+      /** The pieces of a generator are made when they are taken, some at a time. */
+      readonly body: Body | Generator<Body, void>;
       readonly nextPage?: string | undefined;
-    }
-  /** A body whose pieces are made when they are taken, some at a time. */
-  | {
-      readonly is: 'parts';
-      readonly rows: number;
-      readonly parts: Generator<Body, void>;
-      readonly nextPage: string | undefined;
     }
   | FoundLines
   | { readonly is: 'beyond the last page' };

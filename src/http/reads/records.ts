@@ -134,8 +134,8 @@ function pageForm(operation: ListOperation): Form {
       const end = `],"page":${page},"perPage":${perPage},"totalPages":${totalPages},"hasMore":${hasMore},"nextPage":${quoted}}`;
       const rows = Math.min(perPage, found.totalRecords - (page - 1) * perPage);
       const { segments } = found;
-      if (Array.isArray(segments)) return { is: 'body', rows, body: [START, ...segments, end], nextPage };
-      return { is: 'parts', rows, parts: partsOf(segments, end), nextPage };
+      const body = Array.isArray(segments) ? [START, ...segments, end] : partsOf(segments, end);
+      return { is: 'body', rows, body, nextPage };
     },
   };
 }
