@@ -46,11 +46,6 @@ interface TriedFile {
   readonly dueAt: number;
 }
 
-interface Retry {
-  readonly file: string;
-  readonly abort: AbortController;
-}
-
 /** Loads the snapshot files of a folder into the registry, one at a time, and again when they change. */
 export class SnapshotWatcher {
   readonly #dependencies: WatcherDependencies;
@@ -62,7 +57,7 @@ export class SnapshotWatcher {
   /** The files of the latest listing of a poll. */
   #listed: readonly string[] = [];
   /** The load of a file that was refused before, which ends when another file waits. */
-  #retry: Retry | undefined;
+  #retry: { readonly file: string; readonly abort: AbortController } | undefined;
   #first: ReadonlyMap<string, SeenFile> | undefined;
   /** The reason why the folder cannot be read, or undefined. Each reason is logged once. */
   complaint: string | undefined;
@@ -83,7 +78,7 @@ export class SnapshotWatcher {
    * Concurrent calls share one poll. After the first, a change in the folder also starts a poll.
    */
   poll(): Promise<void> {
-    if (this.#retry !== undefined) void this.#endRetry(this.#retry);
+    void this.#endRetry();
     this.#polling ??= this.#poll().finally(() => {
       this.#polling = undefined;
     });
@@ -138,7 +133,9 @@ export class SnapshotWatcher {
   }
 
   /** Ends a further load of a file if another file is due: a slow one delays the others only once. */
-  async #endRetry({ file: slow, abort }: Retry): Promise<void> {
+  async #endRetry(): Promise<void> {
+    if (this.#retry === undefined) return;
+    const { file: slow, abort } = this.#retry;
     const files = await this.#folder.list().catch(() => new Map<string, SeenFile>());
     const isDue = ([file, { version }]: [string, SeenFile]) =>
       file !== slow && this.#isDue(file, version) && this.#tried.get(file)?.reason !== 'timeout';
