@@ -143,16 +143,16 @@ export class Supervisor {
   /** Ends each worker after a delay when its connections have ended, at the latest when the grace is over. */
   async stop(delaySeconds: number, graceSeconds: number): Promise<void> {
     this.#stopping.abort();
-    const workers = this.#workers;
     const longestMs = (delaySeconds + graceSeconds) * 1000 + EXIT_MS;
-    const end = setTimeout(() => void terminateAll(workers, 'the grace is over'), longestMs);
-    await Promise.all(workers.map((worker) => worker.run({ name: 'drain', delaySeconds, graceSeconds })));
+    const end = setTimeout(() => void this.terminate('the grace is over'), longestMs);
+    const drain: Command = { name: 'drain', delaySeconds, graceSeconds };
+    await Promise.all(this.#workers.map((worker) => worker.run(drain)));
     clearTimeout(end);
   }
 
-  async terminate(): Promise<void> {
+  async terminate(reason = 'it is no longer needed'): Promise<void> {
     this.#stopping.abort();
-    await terminateAll(this.#workers, 'it is no longer needed');
+    await Promise.all(this.#workers.map((worker) => worker.terminate(reason)));
   }
 
   get #workers(): readonly WorkerHandle[] {
@@ -223,8 +223,4 @@ export class Supervisor {
       }
     }
   }
-}
-
-async function terminateAll(workers: readonly WorkerHandle[], reason: string): Promise<void> {
-  await Promise.all(workers.map((worker) => worker.terminate(reason)));
 }
