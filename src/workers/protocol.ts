@@ -1,4 +1,5 @@
 import type { ListenOptions } from 'node:net';
+import type { Config } from '../config.ts';
 import type { HitCounts } from '../counts/hit-counts.ts';
 import type { CountsBySlot } from '../counts/open-counts.ts';
 import type { MetricsMemory } from '../counts/request-metrics.ts';
@@ -10,8 +11,9 @@ import type { Section } from '../store/registry/store-view.ts';
 
 /** The messages between the supervisor and a worker, and the memory that they share. */
 
-/** Shared memory: `metrics`, `logRing` and `countsPart` of one worker, the rest of all. */
-export interface WorkerMemory {
+/** The configuration, and shared memory: `metrics`, `logRing` and `countsPart` of one worker, the rest of all. */
+export interface WorkerData {
+  readonly config: Config;
   /** The worker that replaces another continues its counts. */
   readonly metrics: MetricsMemory;
   readonly logRing: SharedArrayBuffer;
@@ -38,15 +40,11 @@ export interface SentStore extends Omit<OrganizationStore, 'lists' | 'history'> 
   readonly history: number;
 }
 
-interface SentSection extends Omit<Section, 'image'> {
-  readonly number: number;
-}
-
 /** A `StoreView` over images that were sent before. */
 export interface SentView {
   readonly version: number;
   readonly live: readonly SentStore[];
-  readonly retained: readonly SentSection[];
+  readonly retained: readonly (Omit<Section, 'image'> & Pick<SentImage, 'number'>)[];
 }
 
 export type Command =

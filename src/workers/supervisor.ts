@@ -10,9 +10,8 @@ import { addSlot, type KeyRow, lastKeyUse, MAX_SLOTS, newLastUses } from '../key
 import { LogRing } from '../log/log-ring.ts';
 import { newServedDigests } from '../store/registry/served-digests.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
-import type { Command, WorkerMemory } from './protocol.ts';
+import type { Command, WorkerData } from './protocol.ts';
 import { ViewPublisher } from './shared-views.ts';
-import type { WorkerInput } from './worker.ts';
 import { WorkerHandle } from './worker-handle.ts';
 
 /** A worker that ends sooner is replaced after a pause. */
@@ -48,7 +47,7 @@ export class Supervisor {
   readonly #keySlots = new Map<string, number>();
   /** The main thread notes released content here. */
   readonly servedDigests = newServedDigests();
-  readonly #memory: Omit<WorkerMemory, 'metrics' | 'logRing' | 'countsPart'> = {
+  readonly #memory: Omit<WorkerData, 'config' | 'metrics' | 'logRing' | 'countsPart'> = {
     shownVersion: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
     hits: newHitCounts(MAX_SLOTS),
     counts: newOpenCounts(),
@@ -171,7 +170,7 @@ export class Supervisor {
 
   #start(slot: Omit<WorkerSlot, 'worker'>): WorkerHandle {
     const own = { metrics: slot.metrics.memory, logRing: slot.logRing.memory, countsPart: slot.counts.part };
-    const workerData: WorkerInput = { config: this.#config, memory: { ...this.#memory, ...own } };
+    const workerData: WorkerData = { config: this.#config, ...this.#memory, ...own };
     return new WorkerHandle(new Worker(PROGRAM, { workerData }));
   }
 

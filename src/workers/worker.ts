@@ -1,7 +1,6 @@
 import type { ListenOptions } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Config } from '../config.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { RELEASES } from '../contract/releases.ts';
 import { Api } from '../http/app.ts';
@@ -14,19 +13,14 @@ import { RequestMetrics } from '../counts/request-metrics.ts';
 import { createServer } from '../http/server.ts';
 import { KeyRing, noteKeyUse } from '../keys/key-ring.ts';
 import { createLogger, LogRing } from '../log/log-ring.ts';
-import type { Command, NumberedCommand, Outcome, Reply, WorkerMemory } from './protocol.ts';
+import type { Command, NumberedCommand, Outcome, Reply, WorkerData } from './protocol.ts';
 import { WorkerStores } from './shared-views.ts';
 
 /** Program of a worker: a thread that answers requests and executes commands of the supervisor. */
 
-export interface WorkerInput {
-  readonly config: Config;
-  readonly memory: WorkerMemory;
-}
-
 if (parentPort === null) throw new Error('the program of a worker runs in a thread only');
 const supervisor = parentPort;
-const { config, memory } = workerData as WorkerInput;
+const { config, ...memory } = workerData as WorkerData;
 const log = createLogger(config.logLevel, new LogRing(memory.logRing));
 const metrics = new RequestMetrics(memory.metrics);
 metrics.sampleDelay();
@@ -61,14 +55,10 @@ const listener = new Listener(server, connections);
 
 supervisor.on('message', ({ number, command }: NumberedCommand) => {
   void execute(command).then((outcome) => {
-    reply({ number, outcome });
+    supervisor.postMessage({ number, outcome } satisfies Reply);
   });
 });
-reply({ number: 0, outcome: {} });
-
-function reply(message: Reply): void {
-  supervisor.postMessage(message);
-}
+supervisor.postMessage({ number: 0, outcome: {} } satisfies Reply);
 
 async function execute(command: Command): Promise<Outcome> {
   switch (command.name) {

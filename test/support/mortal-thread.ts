@@ -63,7 +63,7 @@ function delayMessages(): void {
 /** Returns whether this thread is a worker: only workers receive shared memory. */
 function isWorker(): boolean {
   const given: unknown = workerData;
-  return !isMainThread && typeof given === 'object' && given !== null && 'memory' in given;
+  return !isMainThread && typeof given === 'object' && given !== null && 'logRing' in given;
 }
 
 if (isWorker()) {
