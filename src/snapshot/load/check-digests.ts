@@ -58,6 +58,7 @@ export function* digestChecks(path: string, next: Int32Array): Generator<undefin
           const run = reader.read(layout, organization.organizationId, entry);
           run.checkDigest();
           run.changes(until);
+          run.release();
           yield;
           own = Atomics.add(next, 0, 1);
         }

@@ -100,6 +100,7 @@ export class SnapshotWriter implements Disposable {
     const firstRow = rowCount(runs[name]);
     const { entry, changedAt, content } = run.stored();
     insert.run(organizationId, firstRow, changedAt, ...content);
+    run.copied?.run.release();
     runs[name].push({ ...entry, firstRow });
     this.runs[run.copied === undefined ? 'written' : 'copied']++;
     return entry.recordCount;
