@@ -34,8 +34,13 @@ export function readPage(list: ListImage, plan: Plan, parentId: string | undefin
     const rows = rowsAt(selection, start, end);
     if (isServedAsStored(plan)) return recordsAt(records, rows);
     const bytes = rows.reduce((sum, row) => sum + lengthAt(records, row), 0);
-    const parts = oneByOne(list, plan, rows, now);
-    return plan.view !== undefined && bytes > MAX_CUT_BYTES ? parts : [...parts].flat();
+    if (plan.view !== undefined && bytes > MAX_CUT_BYTES) return oneByOne(list, plan, rows, now);
+    const segments: Buffer[] = [];
+    for (const row of rows) {
+      if (segments.length > 0) segments.push(SEPARATOR);
+      segments.push(...recordSegments(list, plan, row, now));
+    }
+    return segments;
   };
   return { totalRecords, segments: segmentsOf() };
 }
