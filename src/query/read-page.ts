@@ -3,7 +3,7 @@ import { findRow } from '../store/index/id-index.ts';
 import type { Row, Uint32s } from '../store/memory/shared-arrays.ts';
 import { nextSession, nextSessionFields, startedSessions } from '../store/next-sessions.ts';
 import type { ListImage } from '../store/organization-image.ts';
-import { lengthAt, recordAt, recordsAt } from '../store/records.ts';
+import { lengthAt, recordAt, recordSpan, recordsAt } from '../store/records.ts';
 import { cutOffer } from './offer-view.ts';
 import type { Plan } from './plan.ts';
 import { rowsAt, select, selectInSpan, type Selection, totalOf } from './select.ts';
@@ -31,6 +31,8 @@ export function readPage(list: ListImage, plan: Plan, parentId: string | undefin
   const segmentsOf = (): Buffer[] | Iterable<readonly Buffer[]> => {
     if (start >= end) return [];
     const { records } = list.collections[plan.collection];
+    if (isServedAsStored(plan) && selection.kind === 'span')
+      return recordSpan(records, selection.from + start, selection.from + end);
     const rows = rowsAt(selection, start, end);
     if (isServedAsStored(plan)) return recordsAt(records, rows);
     const bytes = rows.reduce((sum, row) => sum + lengthAt(records, row), 0);

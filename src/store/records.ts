@@ -107,19 +107,41 @@ export function lengthAt({ runs, firstRows, runOf }: RecordsImage, row: Row): nu
   return offsets[i + 1] - offsets[i];
 }
 
-/** Returns ascending rows as JSON texts, joined by commas. Consecutive rows of a run are one view. */
-export function recordsAt({ runs, firstRows, runOf }: RecordsImage, rows: Uint32s): Buffer[] {
+/** Returns the rows `from … to` as JSON texts, joined by commas. Each run that has some of them is one view. */
+export function recordSpan(records: RecordsImage, from: Row, to: Row): Buffer[] {
+  const views: Buffer[] = [];
+  addSpan(views, records, from, to, true);
+  return views;
+}
+
+/** Returns ascending rows as JSON texts, joined by commas. Each span of consecutive rows in a run is one view. */
+export function recordsAt(records: RecordsImage, rows: Uint32s): Buffer[] {
   const views: Buffer[] = [];
   const last = rows.length - 1;
   for (let i = 0, from = 0; i <= last; i++) {
-    const run = runOf[rows[i]];
-    if (i < last && rows[i + 1] === rows[i] + 1 && runOf[rows[i + 1]] === run) continue;
-    const { bytes, offsets } = runs[run];
-    const [start, end] = [rows[from] - firstRows[run], rows[i] + 1 - firstRows[run]];
-    views.push(viewOf(bytes, offsets[start], offsets[end] - (i === last ? 1 : 0)));
+    if (i < last && rows[i + 1] === rows[i] + 1) continue;
+    addSpan(views, records, rows[from], rows[i] + 1, i === last);
     from = i + 1;
   }
   return views;
+}
+
+/** Adds the views of rows, the last one without its last comma if it `isLast`. */
+function addSpan(
+  views: Buffer[],
+  { runs, firstRows, runOf }: RecordsImage,
+  from: Row,
+  to: Row,
+  isLast: boolean,
+): void {
+  for (let row = from; row < to;) {
+    const run = runOf[row];
+    const { bytes, offsets } = runs[run];
+    const end = Math.min(to, firstRows[run + 1]);
+    const comma = isLast && end === to ? 1 : 0;
+    views.push(viewOf(bytes, offsets[row - firstRows[run]], offsets[end - firstRows[run]] - comma));
+    row = end;
+  }
 }
 
 function viewOf({ buffer, byteOffset }: Bytes, start: number, end: number): Buffer {

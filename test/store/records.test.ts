@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { recordAt, recordsAt, recordsImage } from '../../src/store/records.ts';
+import { recordAt, recordsAt, recordsImage, recordSpan } from '../../src/store/records.ts';
 import { times } from '../support/records.ts';
 
 describe('Records', () => {
@@ -12,8 +12,19 @@ describe('Records', () => {
     const runOf = (row: number) => Math.floor(row / runRecords);
 
     describe(`in runs of ${runRecords}`, () => {
-      it('are read one by one', () => {
-        expect(Array.from(texts, (_, row) => String(recordAt(records, row)))).to.deep.equal(texts);
+      it('are read in spans that are the elements of an array, of one record or of many', () => {
+        for (let from = 0; from < values.length; from++) {
+          expect(String(recordAt(records, from))).to.equal(texts[from]);
+          for (let to = from + 1; to <= values.length; to++) {
+            const span = recordSpan(records, from, to);
+            expect(JSON.parse(`[${span.map(String).join('')}]`)).to.deep.equal(values.slice(from, to));
+            const touched = runs.slice(runOf(from), runOf(to - 1) + 1);
+            expect(
+              span.map(({ buffer }) => buffer),
+              'views, not copies',
+            ).to.deep.equal(touched);
+          }
+        }
       });
 
       it('are read at any rows, in one piece where rows of a run are adjacent', () => {
