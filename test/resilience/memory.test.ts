@@ -19,7 +19,7 @@ import { inOrganization, minimalTicket, times } from '../support/records.ts';
 const SWAPS = byDepth({ short: 14, deep: 50 });
 /** The limit has room for a load, the live data, and some seven replaced snapshots of this size. */
 const TICKETS = 5000;
-const LIMIT_MB = 256;
+const LIMIT_MB = 272;
 /** Bound of the resident memory. It includes freed memory that the next load reuses; the limit does not. */
 const MAX_RESIDENT_MB = 1.5 * LIMIT_MB;
 const PER_PAGE = 100;
