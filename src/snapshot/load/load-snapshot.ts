@@ -82,7 +82,8 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
       const lists = byList((name) => withRuns(organization.lists[name], (run) => known.get(run.key) ?? run));
       organizations.push({ ...organization, lists });
     } else if ('complete' in message) resolve({ ...message.complete, organizations });
-    else throw new RefusedSnapshot(...message.refused);
+    // The exit of the thread may follow in the same turn, before a promise is rejected.
+    else reject(new RefusedSnapshot(...message.refused));
   };
   worker.on('message', (message: LoaderMessage) => void receive(message).catch(reject));
   const abort = () => {
