@@ -79,7 +79,7 @@ elif [[ -n $base ]]; then
   # Finds the records that changed or are gone.
   earlier=(--previous "$folder/built/$base")
 fi
-node --run snapshot -- build --input "$folder/export" --as-of "$as_of" "${earlier[@]}" --publish "$name" "${publication[@]}" ||
+npm run --silent snapshot -- build --input "$folder/export" --as-of "$as_of" "${earlier[@]}" --publish "$name" "${publication[@]}" ||
   fail "nothing was published; $folder/export has the lines"
 published=${SNAPSHOT_DIR:-data/snapshots}/$name.sqlite
 ln -f "$published" "$folder/built/$output" 2>/dev/null || cp --reflink=auto "$published" "$folder/built/$output"

@@ -45,7 +45,7 @@ describe('A feed from PostgreSQL', () => {
     server = new DatabaseServer(inFolder);
     await server.load(inFolder, { events: 6, tickets: 150 });
     for (const name of ['programs', 'snapshots']) mkdirSync(inFolder(name));
-    for (const name of ['psql', 'node', 'mv'])
+    for (const name of ['psql', 'npm', 'mv'])
       symlinkSync(join(import.meta.dirname, 'killing-program.sh'), inFolder(`programs/${name}`));
     // The last one keeps transactions open over several feeds.
     writers = new Writers(server, new Random(SEED), [4, 12, 60]);
