@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { RefusedSnapshot } from './refused-snapshot.ts';
-import { identityOf, openSnapshot } from './snapshot-file.ts';
+import { identityOf, manifestOf } from './snapshot-file.ts';
 
 /** Modes of files with records, and of the folders for them: personal data is for the owner and the group. */
 export const FILE_MODE = 0o640;
@@ -53,7 +53,7 @@ export function replaceFile<T>(path: string, former: string | undefined, replace
   using locks = new DisposableStack();
   // Nothing is written. A file of another user, or one that is no snapshot, is compared only.
   const present = statSync(path, { throwIfNoEntry: false });
-  if (present?.uid === process.geteuid?.() && isSnapshot(path)) {
+  if (present?.uid === process.geteuid?.() && manifestOf(path) !== undefined) {
     const database = new Database(path, { fileMustExist: true });
     locks.adopt(database, () => database.close()).exec('BEGIN IMMEDIATE');
   }
@@ -63,16 +63,6 @@ export function replaceFile<T>(path: string, former: string | undefined, replace
       'the file to replace has changed meanwhile: build or publish again',
     );
   return replace();
-}
-
-function isSnapshot(path: string): boolean {
-  try {
-    openSnapshot(path)[Symbol.dispose]();
-    return true;
-  } catch (error) {
-    if (error instanceof RefusedSnapshot) return false;
-    throw error;
-  }
 }
 
 /** Flushes a file or folder to disk, so that it survives a power loss. */

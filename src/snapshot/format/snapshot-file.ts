@@ -1,5 +1,6 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import type { Manifest } from './manifest.ts';
 import { readManifest } from './read-manifest.ts';
 import { type RefusalReason, RefusedSnapshot } from './refused-snapshot.ts';
 import { APPLICATION_ID, FORMAT_VERSION, SCHEMA_STATEMENTS, schemaStatements } from './schema.ts';
@@ -45,6 +46,17 @@ export function openSnapshot(path: string) {
   } catch (error) {
     database?.close();
     throw asRefusal(error);
+  }
+}
+
+/** Returns the manifest of a file; undefined if it cannot be read as a snapshot. */
+export function manifestOf(path: string): Manifest | undefined {
+  try {
+    using snapshot = openSnapshot(path);
+    return snapshot.manifest;
+  } catch (error) {
+    if (error instanceof RefusedSnapshot) return undefined;
+    throw error;
   }
 }
 

@@ -13,7 +13,7 @@ import {
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { aheadOfClock, checkSuccession } from '../format/succession.ts';
 import { FILE_MODE, newHiddenPath, replaceFile, sync } from '../format/replace-file.ts';
-import { identityOf, isSnapshotName, SNAPSHOT_SUFFIX } from '../format/snapshot-file.ts';
+import { identityOf, isSnapshotName, manifestOf, SNAPSHOT_SUFFIX } from '../format/snapshot-file.ts';
 import { loadSnapshot } from '../load/load-snapshot.ts';
 import { inspectSnapshot, type OnProgress } from '../load/read-snapshot.ts';
 
@@ -152,16 +152,6 @@ export function* manifestsIn(folder: string): Generator<[file: string, manifest:
   for (const file of readdirSync(folder).filter(isSnapshotName)) {
     const manifest = manifestOf(join(folder, file));
     if (manifest !== undefined) yield [file, manifest];
-  }
-}
-
-/** Returns the manifest of a file; undefined if it cannot be read as a snapshot. */
-export function manifestOf(path: string): Manifest | undefined {
-  try {
-    return inspectSnapshot(path);
-  } catch (error) {
-    if (error instanceof RefusedSnapshot) return undefined;
-    throw error;
   }
 }
 
