@@ -98,11 +98,13 @@ export class Fleet implements AsyncDisposable {
     const members: Member[][] = [];
     for (const count of shards) members.push(await Array.fromAsync({ length: count }, newMember));
     const certificate = makeCertificate(inFolder('proxy'));
+    const starts = members.flat().map((member) => member.start());
     try {
-      await Promise.all(members.flat().map((member) => member.start()));
+      await Promise.all(starts);
       const proxy = await Proxy.start(program, { folder: inFolder('proxy'), shards: members, hasTls: true });
       return new Fleet(members, proxy, certificate);
     } catch (error) {
+      await Promise.allSettled(starts);
       await Promise.all(members.flat().map((member) => member.end('SIGKILL')));
       throw error;
     }

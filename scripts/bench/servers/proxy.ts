@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -172,14 +172,25 @@ function shardOf(block: string, number: number, replicas: readonly Upstream[]): 
   );
 }
 
-/** Returns the number of a port that is free at the moment. */
+/** Below the ports that the system gives to connections, from which a port could be taken before it is used. */
+const PORTS = { first: 20_000, end: 32_768 };
+let nextPort = PORTS.first + ((process.pid * 100) % (PORTS.end - PORTS.first));
+
+/** Returns the number of a port that is free at the moment, another one each time. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = nextPort++;
+    if (nextPort === PORTS.end) nextPort = PORTS.first;
+    const server = createServer().listen(port, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+    } catch {
+      continue;
+    }
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
 async function accepts(port: number): Promise<boolean> {
