@@ -8,8 +8,8 @@ import { TRANSIENT_REASONS } from './snapshot/format/refused-snapshot.ts';
 import { hasLoaderThreads, loadSnapshot } from './snapshot/load/load-snapshot.ts';
 import { LoadHistory } from './snapshot/watch/load-history.ts';
 import { SnapshotWatcher } from './snapshot/watch/snapshot-watcher.ts';
-import type { SharedRuns } from './store/records.ts';
 import { StoreRegistry } from './store/registry/store-registry.ts';
+import type { KnownContent } from './store/registry/store-view.ts';
 import type { Supervisor } from './workers/supervisor.ts';
 
 /** Interval at which retained sections are released. */
@@ -32,7 +32,7 @@ export function startRefresh(
     stores,
     history,
     load: (file, path, signal) => {
-      const admit = async (manifest: Manifest): Promise<SharedRuns> => {
+      const admit = async (manifest: Manifest): Promise<KnownContent> => {
         try {
           return admission.admit(file, manifest, !snapshots.hasTriedAll);
         } finally {

@@ -1,7 +1,7 @@
 import { monotonicNow } from '../../clock.ts';
 import { bytesOf, runsIn, sectionsOf } from '../../store/organization-image.ts';
-import type { SharedRuns } from '../../store/records.ts';
 import { latestUsedFirst, type StoreRegistry } from '../../store/registry/store-registry.ts';
+import { contentOf, type KnownContent } from '../../store/registry/store-view.ts';
 import { instantOf, type Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { checkSuccession, loadedCounts } from '../format/succession.ts';
@@ -23,11 +23,11 @@ export class Admission {
 
   /**
    * Admits declared content that may go live alongside the other files. Releases retained sections if memory is short.
-   * @returns the runs in memory that the load may share
+   * @returns the content in memory that the load may share
    * @param isStart whether it may take over the organizations of files that were produced earlier
    * @throws RefusedSnapshot
    */
-  admit(file: string, manifest: Manifest, isStart = false): SharedRuns {
+  admit(file: string, manifest: Manifest, isStart = false): KnownContent {
     const replaced = this.#stores.replacedBy(file, manifest.organizations);
     const ofOthers = replaced.filter((one) => one.isFilePresent && one.file !== file);
     for (const { store, file: owner } of ofOthers) {
@@ -45,16 +45,17 @@ export class Admission {
     const need = memoryNeed(manifest.organizations, (key) => this.#stores.liveRuns.has(key));
     // The live sections stay during the load.
     checkMemory(need, this.#liveBytes(), this.#limit);
-    const live = this.#liveSnapshots();
-    for (const snapshotId of this.#needs.keys()) if (!live.has(snapshotId)) this.#needs.delete(snapshotId);
+    const snapshots = this.#liveSnapshots();
+    for (const snapshotId of this.#needs.keys())
+      if (!snapshots.has(snapshotId)) this.#needs.delete(snapshotId);
     this.#needs.set(manifest.snapshotId, need.peak);
     this.makeRoom(need.peak);
     const declared = new Set(manifest.organizations.map(({ organizationId }) => organizationId));
     const retained = this.#stores.retained.filter((one) => declared.has(one.organizationId));
-    return runsIn([
-      ...replaced.flatMap(({ store }) => sectionsOf(store)),
-      ...retained.map(({ image }) => image),
-    ]);
+    const live = replaced.flatMap(({ store: { organizationId, ...store } }) =>
+      sectionsOf(store).map((image) => ({ organizationId, image })),
+    );
+    return contentOf([...live, ...retained]);
   }
 
   /** Bytes that retained sections may hold. The rest is for live stores, and for the next load of the largest file. */

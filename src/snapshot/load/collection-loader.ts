@@ -5,7 +5,7 @@ import { sameBytes } from '../../store/index/key-table.ts';
 import { decodeText, hashText } from '../../store/index/texts.ts';
 import { type InstantImage, instantImage } from '../../store/index/instant-index.ts';
 import type { Uint32s } from '../../store/memory/shared-arrays.ts';
-import type { CollectionImage, HistoryImage } from '../../store/organization-image.ts';
+import type { CollectionImage, HistoryImage, ListImage } from '../../store/organization-image.ts';
 import {
   COMMA,
   firstValueOf,
@@ -35,6 +35,8 @@ export interface StoredList {
   readonly organizationId: string;
   /** Runs in memory, which are not copied. */
   readonly knownRuns: SharedRuns;
+  /** The list in memory. Of a known list, the digests are checked, and the changes read. */
+  readonly known: ListImage | undefined;
   readonly range: Pick<HistoryImage, 'since' | 'until'>;
 }
 
@@ -45,21 +47,47 @@ export interface LoadedCollection {
 
 /**
  * Loads the records of a collection, indexes their ids and columns, and reads their changes. Refuses a run that is not
- * valid.
+ * valid. A known list is not made again.
  * @param form the form to check the records for; undefined when they are not parsed
- * @param addRun called with each run when its records are in place
+ * @param onRun called with each run when its records are in place
  */
 export function loadCollection(
-  { layout, organizationId, entries, runs: stored, knownRuns, range }: StoredList,
+  list: StoredList,
   form: RecordForm | undefined,
-  addRun?: (run: Run) => void,
+  onRun?: (run: Run) => void,
 ): LoadedCollection {
+  const changedRows: number[] = [];
+  const changeInstants: Instant[] = [];
+  const { since, until } = list.range;
+  const runs = function* () {
+    for (const run of list.runs) {
+      yield run;
+      const { times, of } = run.changes(until);
+      if (times.every(({ instant }) => instant <= since)) continue;
+      for (const [i, position] of of.entries()) {
+        const { instant } = times[position];
+        if (instant <= since) continue;
+        changedRows.push(run.entry.firstRow + i);
+        changeInstants.push(instant);
+      }
+    }
+  };
+  const known = list.known?.collections[list.layout.name];
+  if (known !== undefined) for (const run of runs()) run.checkDigest();
+  const image = known ?? newCollection(list, runs(), form, onRun);
+  return { image, changed: instantImage(BigInt64Array.from(changeInstants), changedRows) };
+}
+
+function newCollection(
+  { layout, organizationId, entries, knownRuns }: StoredList,
+  stored: Iterable<Run>,
+  form: RecordForm | undefined,
+  onRun?: (run: Run) => void,
+): CollectionImage {
   const count = rowCount(entries);
   const runs: RecordRun[] = [];
   const records = { runs, ...placesOf(entries.map(({ recordCount }) => recordCount)) };
   const ids = newIdIndex(count, layout.resource.id);
-  const changedRows: number[] = [];
-  const changeInstants: Instant[] = [];
   const load = function* () {
     for (const run of stored) {
       const key = keyOfRun(organizationId, run.entry.digest);
@@ -67,21 +95,11 @@ export function loadCollection(
       const repeated = addIds(ids, records, runs.length - 1);
       if (repeated !== undefined)
         throw duplicateId(layout, String(JSON.parse(firstValueOf(recordAt(records, repeated)).toString())));
-      addRun?.(run);
+      onRun?.(run);
       yield run;
-      const { times, of } = run.changes(range.until);
-      if (times.every(({ instant }) => instant <= range.since)) continue;
-      for (const [i, position] of of.entries()) {
-        const { instant } = times[position];
-        if (instant <= range.since) continue;
-        changedRows.push(run.entry.firstRow + i);
-        changeInstants.push(instant);
-      }
     }
   };
-  const indexes = buildIndexes(layout, count, load());
-  const image = { count, records, ids, ...indexes };
-  return { image, changed: instantImage(BigInt64Array.from(changeInstants), changedRows) };
+  return { count, records, ids, ...buildIndexes(layout, count, load()) };
 }
 
 const BRACE = 0x7d;

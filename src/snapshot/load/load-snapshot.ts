@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import {
   byList,
+  type ListImage,
   type OrganizationImage,
   type SnapshotImage,
   type SnapshotOrigin,
@@ -9,7 +10,8 @@ import {
 } from '../../store/organization-image.ts';
 // The loader inherits the key of its hashes.
 import '../../store/index/texts.ts';
-import type { SharedRuns } from '../../store/records.ts';
+import { referenceTo, type SharedRun } from '../../store/records.ts';
+import { contentOf, keyOf, type KnownContent } from '../../store/registry/store-view.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import type { OnProgress, ReadOptions } from './read-snapshot.ts';
@@ -19,6 +21,9 @@ export interface LoaderTask extends Pick<ReadOptions, 'isThorough' | 'parsedRuns
   /** One element: 1 once the declared snapshot is admitted. The loader waits until it is 1. */
   readonly admission: Int32Array<SharedArrayBuffer>;
 }
+
+/** A known run, or a known list by its key, with references to its runs. */
+export type KnownMessage = SharedRun | readonly [key: string, list: ListImage];
 
 export type LoaderMessage =
   | { readonly declared: Manifest }
@@ -30,7 +35,7 @@ export type LoaderMessage =
 
 interface LoadOptions extends Omit<ReadOptions, 'admit'> {
   /** As that of `ReadOptions`. The load waits for the promise. */
-  readonly admit?: (manifest: Manifest) => Promise<SharedRuns>;
+  readonly admit?: (manifest: Manifest) => Promise<KnownContent>;
   /** Time after which the load is given up, in seconds; default: no limit. */
   readonly timeoutSeconds?: number;
   /** Aborts the load, which then rejects with the reason of the signal. */
@@ -38,8 +43,9 @@ interface LoadOptions extends Omit<ReadOptions, 'admit'> {
 }
 
 const END_MS = 1000;
-/** Maximum number of runs in a message. The time to send the buffers of one grows with the square of their number. */
+/** Maximum numbers in a message. The time to send the buffers of one grows with the square of their number. */
 const BATCH_RUNS = 500;
+const BATCH_LISTS = 8;
 
 /** Threads of all loads. That of a load that was given up stays until the disk responds. */
 let threads = 0;
@@ -68,18 +74,26 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
     reject(loaderFailed(error));
   });
   const organizations: OrganizationImage[] = [];
-  let known: SharedRuns = new Map();
+  let known = contentOf([]);
   const receive = async (message: LoaderMessage) => {
     if ('progress' in message) onProgress?.(...message.progress);
     else if ('declared' in message) {
       known = (await admit?.(message.declared)) ?? known;
-      const runs = [...known.values()];
-      for (let i = 0; i < runs.length; i += BATCH_RUNS) worker.postMessage(runs.slice(i, i + BATCH_RUNS));
+      const lists = Array.from(known.lists, ([key, list]) => [key, withRuns(list, referenceTo)] as const);
+      for (const [all, size] of [
+        [[...known.runs.values()], BATCH_RUNS],
+        [lists, BATCH_LISTS],
+      ] as const)
+        for (let i = 0; i < all.length; i += size) worker.postMessage(all.slice(i, i + size));
       Atomics.store(admission, 0, 1);
       Atomics.notify(admission, 0);
     } else if ('organization' in message) {
       const { organization } = message;
-      const lists = byList((name) => withRuns(organization.lists[name], (run) => known.get(run.key) ?? run));
+      const lists = byList((name) => {
+        const list = organization.lists[name];
+        const kept = known.lists.get(keyOf(organization.organizationId, list));
+        return kept ?? withRuns(list, (run) => known.runs.get(run.key) ?? run);
+      });
       organizations.push({ ...organization, lists });
     } else if ('complete' in message) resolve({ ...message.complete, organizations });
     // The exit of the thread may follow in the same turn, before a promise is rejected.

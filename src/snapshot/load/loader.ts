@@ -1,10 +1,11 @@
 import { constants, platform, setPriority } from 'node:os';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { byList, withRuns } from '../../store/organization-image.ts';
-import { referenceTo, type SharedRun, type SharedRuns } from '../../store/records.ts';
+import { byList, type ListImage, withRuns } from '../../store/organization-image.ts';
+import { referenceTo, type SharedRun } from '../../store/records.ts';
+import type { KnownContent } from '../../store/registry/store-view.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import type { LoaderMessage, LoaderTask } from './load-snapshot.ts';
+import type { KnownMessage, LoaderMessage, LoaderTask } from './load-snapshot.ts';
 import { type OnProgress, readOrganizations } from './read-snapshot.ts';
 
 /** The loader: a thread that reads one snapshot file and exits. Its images are in shared memory and are not copied. */
@@ -12,7 +13,7 @@ import { type OnProgress, readOrganizations } from './read-snapshot.ts';
 if (parentPort === null) throw new Error('the loader is a thread');
 const port = parentPort;
 const { path, isThorough, parsedRuns, admission } = workerData as LoaderTask;
-const knownRuns = new Map<string, SharedRun>();
+const known = { runs: new Map<string, SharedRun>(), lists: new Map<string, ListImage>() };
 
 lowerPriority();
 
@@ -22,7 +23,7 @@ try {
   };
   const options = { admit: awaitAdmission, onProgress, isThorough, parsedRuns };
   const { snapshotId, producedAt } = readOrganizations(path, options, (organization) => {
-    const sent = (run: SharedRun) => (knownRuns.has(run.key) ? referenceTo(run) : run);
+    const sent = (run: SharedRun) => (known.runs.has(run.key) ? referenceTo(run) : run);
     const lists = byList((name) => withRuns(organization.lists[name], sent));
     post({ organization: { ...organization, lists } });
   });
@@ -45,15 +46,22 @@ function lowerPriority(): void {
   }
 }
 
-/** Declares the snapshot and waits for its admission. Returns the runs in memory. A refusal terminates the thread here. */
-function awaitAdmission(declared: Manifest): SharedRuns {
+/** Declares the snapshot and waits for its admission. Returns the content in memory. A refusal terminates the thread here. */
+function awaitAdmission(declared: Manifest): KnownContent {
   post({ declared });
   Atomics.wait(admission, 0, 0);
   for (;;) {
     const received = receiveMessageOnPort(port);
-    if (received === undefined) return knownRuns;
-    // `loadSnapshot` sends no other messages.
-    for (const run of received.message as readonly SharedRun[]) knownRuns.set(run.key, run);
+    if (received === undefined) return known;
+    // `loadSnapshot` sends no other messages, and the runs before the lists.
+    for (const one of received.message as readonly KnownMessage[]) {
+      if ('key' in one) known.runs.set(one.key, one);
+      else
+        known.lists.set(
+          one[0],
+          withRuns(one[1], (run) => known.runs.get(run.key) ?? run),
+        );
+    }
   }
 }
 

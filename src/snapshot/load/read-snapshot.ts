@@ -5,12 +5,14 @@ import { findRow } from '../../store/index/id-index.ts';
 import { instantImage } from '../../store/index/instant-index.ts';
 import { sizedImage } from '../../store/memory/image-memory.ts';
 import { sharedUint32s } from '../../store/memory/shared-arrays.ts';
-import { recordsImage, type SharedRuns } from '../../store/records.ts';
+import { recordsImage } from '../../store/records.ts';
+import { contentOf, keyOf, type KnownContent } from '../../store/registry/store-view.ts';
 import {
   byList,
   type ChangesImage,
   type HistoryImage,
   lineageOf,
+  type ListName,
   listOf,
   NO_SCHEDULE,
   type OrganizationImage,
@@ -47,8 +49,8 @@ import { loadSessions } from './sessions-loader.ts';
 export type OnProgress = (records: number, total: number, list: CollectionName) => void;
 
 export interface ReadOptions {
-  /** Called with the manifest before any content is read. Returns runs that need no copy; throws to refuse the snapshot. */
-  readonly admit?: (manifest: Manifest) => SharedRuns;
+  /** Called with the manifest before any content is read. Returns what is in memory; throws to refuse the snapshot. */
+  readonly admit?: (manifest: Manifest) => KnownContent;
   readonly onProgress?: OnProgress | undefined;
   /** Whether to parse also the records that serving only copies: tickets and orders. */
   readonly isThorough?: boolean | undefined;
@@ -74,7 +76,7 @@ export function readOrganizations(
 ): Manifest {
   using snapshot = openSnapshot(path);
   const { database, manifest } = snapshot;
-  const knownRuns = options.admit?.(manifest) ?? new Map<string, never>();
+  const content = options.admit?.(manifest) ?? contentOf([]);
   try {
     const reader = new RunReader(database);
     const snapshots = [...manifest.ancestors, manifest].map(
@@ -86,7 +88,7 @@ export function readOrganizations(
       lineage: lineageOf(snapshots),
       since,
       until,
-      knownRuns,
+      content,
     };
     const onRun = runCounter(recordsIn(manifest), options.onProgress);
     for (const organization of manifest.organizations)
@@ -98,20 +100,25 @@ export function readOrganizations(
 }
 
 interface Known extends Pick<HistoryImage, 'digest' | 'lineage' | 'since' | 'until'> {
-  readonly knownRuns: SharedRuns;
+  readonly content: KnownContent;
 }
 
 function readOrganization(
   database: Database.Database,
   reader: RunReader,
   organization: ManifestOrganization,
-  { digest, lineage, since: earliest, until, knownRuns }: Known,
+  { digest, lineage, since: earliest, until, content }: Known,
   { isThorough = false, parsedRuns }: ReadOptions,
   onRun: ReturnType<typeof runCounter>,
 ): OrganizationImage {
   const { organizationId, runs } = organization;
   const began = instantOf(organization.since);
   const range = { since: earliest > began ? earliest : began, until };
+  const layoutsOf = (name: ListName) => COLLECTIONS.filter((layout) => listOf(layout.name) === name);
+  const known = byList((name) => {
+    const digest = contentDigest(runs, layoutsOf(name));
+    return { digest, image: content.lists.get(keyOf(organizationId, { name, digest })) };
+  });
   const stored = (layout: CollectionLayout): StoredList => {
     const entries = runs[layout.name];
     const read = function* () {
@@ -122,7 +129,8 @@ function readOrganization(
         onRun(layout, entry);
       }
     };
-    return { layout, organizationId, entries, runs: read(), knownRuns, range };
+    const { image } = known[listOf(layout.name)];
+    return { layout, organizationId, entries, runs: read(), knownRuns: content.runs, known: image, range };
   };
   const copied = (form: RecordForm) => (isThorough ? { ...form, knownRuns: parsedRuns } : undefined);
   // The largest collections come first: their build memory is released before the others are read.
@@ -135,14 +143,19 @@ function readOrganization(
   const scheduled = { ...events, image: { ...events.image, instants: { startAt: schedule.startAt } } };
   const loaded = { events: scheduled, sessions, tickets, orders, offers };
   const lists = byList((name) => {
-    const layouts = COLLECTIONS.filter((layout) => listOf(layout.name) === name);
-    return sizedImage({
-      name,
-      digest: contentDigest(runs, layouts),
-      collections: Object.fromEntries(layouts.map((layout) => [layout.name, loaded[layout.name].image])),
-      schedule: name === 'events' ? schedule : NO_SCHEDULE,
-      uses: sharedUint32s(2),
-    });
+    const { digest, image } = known[name];
+    return (
+      image ??
+      sizedImage({
+        name,
+        digest,
+        collections: Object.fromEntries(
+          layoutsOf(name).map((layout) => [layout.name, loaded[layout.name].image]),
+        ),
+        schedule: name === 'events' ? schedule : NO_SCHEDULE,
+        uses: sharedUint32s(2),
+      })
+    );
   });
   const changes = loadDeletions(readDeletions(database, organization, until), loaded, range.since);
   const history = sizedImage({

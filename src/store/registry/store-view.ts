@@ -2,10 +2,12 @@ import {
   type ListImage,
   type ListName,
   type OrganizationStore,
+  runsIn,
   type SectionImage,
   sectionsOf,
   type SnapshotOrigin,
 } from '../organization-image.ts';
+import type { SharedRun, SharedRuns } from '../records.ts';
 
 /** A section of an organization, with the latest snapshot that has it. */
 export interface Section<Image extends SectionImage = SectionImage> extends SnapshotOrigin {
@@ -58,4 +60,22 @@ export function keyOf(
 ): string {
   // Neither an organization id nor a digest contains a space.
   return `${organizationId} ${name} ${digest}`;
+}
+
+/** What a load does not make again: runs, and lists that have some. The others are small. */
+export interface KnownContent {
+  readonly runs: SharedRuns;
+  /** By `keyOf`. */
+  readonly lists: ReadonlyMap<string, ListImage>;
+}
+
+export function contentOf(sections: Iterable<Pick<Section, 'organizationId' | 'image'>>): KnownContent {
+  const runs = new Map<string, SharedRun>();
+  const lists = new Map<string, ListImage>();
+  for (const { organizationId, image } of sections) {
+    const own = runsIn([image]);
+    for (const [key, run] of own) runs.set(key, run);
+    if (own.size > 0 && image.name !== 'history') lists.set(keyOf(organizationId, image), image);
+  }
+  return { runs, lists };
 }

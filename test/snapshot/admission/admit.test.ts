@@ -225,7 +225,7 @@ describe('The admission of a snapshot', () => {
         admission = new Admission(stores, { bytes, source: 'machine' }, 1);
         const shared = admission.admit('a.sqlite', manifestOf(7, 'north', 'south'));
         expect(stores.retained).to.have.length(kept);
-        expect([...shared.values()]).to.have.members(known);
+        expect([...shared.runs.values()]).to.have.members(known);
       });
     }
   });
