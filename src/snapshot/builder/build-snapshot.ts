@@ -136,7 +136,6 @@ async function writeSnapshot(
   // With a base, records that replace others count twice.
   const total = ids.count('import') + (isBase ? earlier.count : 0);
   let written = 0;
-  const syncs: Promise<void>[] = [];
   using writer = new SnapshotWriter(file, names, producedAt, earlier);
   const comparison = earlier && new Comparison(staging, earlier);
   const records = byCollection(() => 0);
@@ -152,10 +151,6 @@ async function writeSnapshot(
       await setImmediate();
       signal?.throwIfAborted();
     }
-    // It goes to the disk while the next list is written. Until it is awaited, its rejection must not count as unhandled.
-    const synced = sync(file);
-    synced.catch(() => undefined);
-    syncs.push(synced);
   }
   const ancestors = earlier?.lineage(options.producedAt.getTime() - keepChangesMs) ?? [];
   const snapshotId = writer.finish(
@@ -163,7 +158,6 @@ async function writeSnapshot(
     options.publication?.permits,
     comparison?.deletionsSince(ancestors),
   );
-  await Promise.all(syncs);
   /** Undefined without an earlier snapshot: a new history begins. */
   const history = comparison && {
     /** Number of snapshots from which copies can be continued. */

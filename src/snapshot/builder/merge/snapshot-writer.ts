@@ -55,8 +55,6 @@ export class SnapshotWriter implements Disposable {
   ) {
     this.#producedAt = producedAt;
     this.#database = newDatabase(path);
-    // No page is read again.
-    this.#database.pragma('cache_size = 10');
     this.#database.exec(SCHEMA);
     this.#insertDeletion = this.#database.prepare('INSERT OR IGNORE INTO deletions VALUES (?, ?, ?, ?)');
     this.#organizations = Array.from(organizations, ([organizationId, name]) => {

@@ -153,7 +153,6 @@ function elementsOf(run: Run, { column, holds }: ColumnLayout): readonly string[
   });
 }
 
-function jsonOf({ bytes, starts, ends }: Texts): string[] {
-  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  return Array.from(ends, (end, i) => JSON.stringify(view.toString('utf8', starts[i], end)));
+function jsonOf(texts: Texts): string[] {
+  return Array.from(texts.ends, (_, i) => JSON.stringify(decodeText(texts, i)));
 }
