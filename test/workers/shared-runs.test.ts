@@ -22,7 +22,7 @@ import {
   referenceTo,
   type SharedRun,
 } from '../../src/store/records.ts';
-import { keyOf } from '../../src/store/registry/store-view.ts';
+import { contentOf, keyOf } from '../../src/store/registry/store-view.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { ViewPublisher, WorkerStores } from '../../src/workers/shared-views.ts';
 import { emptyImage, emptySnapshot, WALKED } from '../support/empty-image.ts';
@@ -55,15 +55,15 @@ class Process {
   /** The runs of all views, in the main thread and in the workers. */
   readonly seen: WeakRef<object>[] = [];
 
-  /** Loads a snapshot as the loader does, which copies the runs that are not known. */
+  /** Loads a snapshot as the loader does, which makes neither the runs nor the lists again that are known. */
   load(content: Content) {
-    const known = runsIn(this.sections);
+    const known = contentOf(this.sections.map((image) => ({ organizationId: ORGANIZATION, image })));
     const image = emptyImage(ORGANIZATION);
     const lists = byList((name): ListImage => {
       const contents = content[name] ?? [];
       const runs = contents.map((one) => {
         const key = keyOfRun(ORGANIZATION, `${name}-${one}`);
-        return known.get(key) ?? runOf(key, one);
+        return known.runs.get(key) ?? runOf(key, one);
       });
       const list = { ...image.lists[name], digest: contents.join() || 'none' };
       const { [name]: collection } = list.collections;
@@ -75,9 +75,14 @@ class Process {
     // Each thread has objects of its own over the memory.
     const sent = structuredClone({
       ...image,
-      lists: byList((name) => withRuns(lists[name], (run) => (known.has(run.key) ? referenceTo(run) : run))),
+      lists: byList((name) =>
+        withRuns(lists[name], (run) => (known.runs.has(run.key) ? referenceTo(run) : run)),
+      ),
     });
-    const received = byList((name) => withRuns(sent.lists[name], (run) => known.get(run.key) ?? run));
+    const received = byList((name) => {
+      const kept = known.lists.get(keyOf(ORGANIZATION, sent.lists[name]));
+      return kept ?? withRuns(sent.lists[name], (run) => known.runs.get(run.key) ?? run);
+    });
     return {
       ...emptySnapshot(`s${this.#snapshots++}`),
       organizations: [{ ...sent, lists: received }],

@@ -2,10 +2,11 @@ import { expect } from 'chai';
 import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../../../src/snapshot/format/layout.ts';
 import { loadSnapshot } from '../../../src/snapshot/load/load-snapshot.ts';
 import { inspectSnapshot, type OnProgress } from '../../../src/snapshot/load/read-snapshot.ts';
-import { type SnapshotImage, byList } from '../../../src/store/organization-image.ts';
+import { byList, sectionsOf, type SnapshotImage } from '../../../src/store/organization-image.ts';
+import { contentOf } from '../../../src/store/registry/store-view.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 import { recordsIn, times } from '../../support/records.ts';
-import { buildFile } from '../../support/import-folder.ts';
+import { buildFile, PRODUCED_AT } from '../../support/import-folder.ts';
 import { refusalOf } from '../../support/refusal.ts';
 import { SoundSnapshot } from '../../support/sound-snapshot.ts';
 
@@ -14,7 +15,7 @@ describe('The loader', () => {
   const sound = new SoundSnapshot();
 
   /** Returns the content of an image, whether in one buffer or in many. */
-  const contentOf = ({ organizations, ...snapshot }: SnapshotImage) => ({
+  const readable = ({ organizations, ...snapshot }: SnapshotImage) => ({
     ...snapshot,
     organizations: organizations.map((image) => ({
       ...image,
@@ -39,10 +40,32 @@ describe('The loader', () => {
     }
   });
 
+  it('keeps the lists in memory that a snapshot does not change, and reads their changes', async () => {
+    const north = recordsIn('north');
+    const [first, second] = [inFolder('first.sqlite'), inFolder('second.sqlite')];
+    const long = { offerName: 'x'.repeat(4000) };
+    const files = {
+      organizations: [{ organizationId: 'north' }],
+      tickets: times(300, (i) => north.ticket(`tkt_${i}`, long)),
+      orders: times(300, (i) => north.order(`ord_${i}`, { buyerComments: long.offerName })),
+    };
+    await buildFile(files, first);
+    const producedAt = new Date(PRODUCED_AT.getTime() + 1000);
+    await buildFile({ orders: [north.order('ord_new')] }, second, { base: first, producedAt });
+    const live = await loadSnapshot(first);
+    const known = live.organizations.flatMap(({ organizationId, ...one }) =>
+      sectionsOf(one).map((image) => ({ organizationId, image })),
+    );
+    const loaded = await loadSnapshot(second, { admit: () => Promise.resolve(contentOf(known)) });
+    expect(readable(loaded)).to.deep.equal(readable(await loadSnapshot(second)));
+    const kept = byList((name) => loaded.organizations[0].lists[name] === live.organizations[0].lists[name]);
+    expect(kept).to.deep.equal({ events: false, tickets: true, orders: false, offers: false });
+  });
+
   it('reports its progress after each run', async () => {
     const reported: Parameters<OnProgress>[] = [];
     const loaded = await loadSnapshot(sound.path, { onProgress: (...progress) => reported.push(progress) });
-    expect(contentOf(loaded)).to.deep.equal(contentOf(sound.image));
+    expect(readable(loaded)).to.deep.equal(readable(sound.image));
     const manifest = inspectSnapshot(sound.path);
     const order = [TICKETS, ORDERS, EVENTS, SESSIONS, OFFERS];
     let records = 0;
