@@ -106,6 +106,30 @@ describe('The documentation page', () => {
     });
   });
 
+  it('takes a key that comes into the address while the page is open', () =>
+    visit({}, async (page) => {
+      await page.locator('.opblock').first().waitFor();
+      await page.evaluate(`location.hash = '#key=${given.site.credential}'`);
+      await page.locator('#key-state.good', { hasText: 'The key works' }).waitFor();
+      expect(page.url()).to.equal(`${given.site.replica.origin}/docs`);
+    }));
+
+  it('accepts the media type that is selected, of those of the operation', () =>
+    visit({}, async (page) => {
+      await authorize(page);
+      const first = await tryOut(page, 'listTickets');
+      expect(first.headers).to.include({ accept: 'application/json' });
+      const operation = page.locator('#operations-Tickets-listTickets');
+      await operation
+        .getByRole('combobox', { name: 'Media Type' })
+        .first()
+        .selectOption('application/x-ndjson');
+      const lines = page.waitForResponse(/\/v1\/tickets$/);
+      await operation.locator('.execute').click();
+      expect((await lines).headers()).to.include({ 'content-type': 'application/x-ndjson' });
+      await operation.locator('.curl-command', { hasText: 'accept: application/x-ndjson' }).waitFor();
+    }));
+
   for (const [name, key, status, words] of [
     ['malformed', 'nonsense', 400, 'A key has the form svc:o:ORGANIZATION:SECRET.'],
     ['unknown', 'svc:o:none:nonsense', 403, 'The API key is unknown or invalid.'],

@@ -13,7 +13,7 @@ import {
 } from '../shared/session.js';
 import { formPlugin } from './forms.js';
 import { layoutPlugin } from './layout.js';
-import { requestPlugin } from './requests.js';
+import { LINES, requestPlugin } from './requests.js';
 
 /**
  * The documentation: Swagger UI with the OpenAPI document of this service. It sends requests to the address from which
@@ -22,7 +22,13 @@ import { requestPlugin } from './requests.js';
 
 /** @typedef {{ readonly default?: unknown, readonly examples?: readonly unknown[] }} Schema */
 /** @typedef {{ readonly required?: boolean, readonly schema?: Schema }} Parameter */
-/** @typedef {{ readonly parameters: readonly Parameter[] }} Operation */
+/** @typedef {{ readonly items?: readonly object[] }} Example */
+/** @typedef {{ readonly content: Readonly<Record<string, { readonly example?: Example } | undefined>> }} Found */
+/**
+ * @typedef {object} Operation
+ * @property {readonly Parameter[]} parameters
+ * @property {{ readonly 200: Found }} responses
+ */
 /**
  * @typedef {object} OpenApi
  * @property {Readonly<Record<string, { readonly get: Operation }>>} paths
@@ -49,9 +55,10 @@ try {
 
 /** @param {OpenApi} openApi */
 function start(openApi) {
-  return SwaggerUIBundle({
+  const { paths, ...rest } = withEmptyForms(openApi);
+  const ui = SwaggerUIBundle({
     domNode: reference,
-    spec: withEmptyForms(openApi),
+    spec: { paths, ...rest },
     plugins: [layoutPlugin, formPlugin, requestPlugin],
     layout: 'Layout',
     deepLinking: true,
@@ -61,11 +68,18 @@ function start(openApi) {
     tryItOutEnabled: true,
     validatorUrl: null,
   });
+  // Until the user selects a media type, Swagger UI would accept any.
+  for (const [path, { get }] of Object.entries(paths)) {
+    const [value] = Object.keys(get.responses[200].content);
+    ui.oas3Actions.setResponseContentType({ path, method: 'get', value });
+  }
+  return ui;
 }
 
 /**
  * Returns the document without the defaults of optional parameters, which Swagger UI would fill into a form. A default
- * becomes an example, if there is no other: the first example is the placeholder.
+ * becomes an example, if there is no other: the first example is the placeholder. Lists have a second media type, lines,
+ * which the document does not declare.
  *
  * @param {OpenApi} openApi
  */
@@ -74,10 +88,20 @@ function withEmptyForms({ paths, components, ...rest }) {
     ...rest,
     servers: [{ url: BASE }],
     paths: mapValues(paths, ({ get }) => ({
-      get: { ...get, parameters: get.parameters.map(withPlaceholder) },
+      get: {
+        ...get,
+        parameters: get.parameters.map(withPlaceholder),
+        responses: { ...get.responses, 200: withLines(get.responses[200]) },
+      },
     })),
     components: { ...components, parameters: mapValues(components.parameters, withPlaceholder) },
   };
+}
+
+/** @param {Found} found */
+function withLines({ content, ...rest }) {
+  const example = content['application/json']?.example?.items?.at(0);
+  return { ...rest, content: example === undefined ? content : { ...content, [LINES]: { example } } };
 }
 
 /**
@@ -142,6 +166,10 @@ function useKeys(ui, schemes) {
   });
   const key = GIVEN_KEY ?? storedKey();
   if (key !== undefined) void use(key);
+  addEventListener('hashchange', () => {
+    const given = takeGivenKey();
+    if (given !== undefined) void use(given);
+  });
 }
 
 /**

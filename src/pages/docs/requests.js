@@ -1,7 +1,7 @@
 import { copy, curlLine, maskedCurlLine } from '../shared/curl.js';
 import { UNREACHABLE } from '../shared/session.js';
 
-const LINES = 'application/x-ndjson';
+export const LINES = 'application/x-ndjson';
 
 /**
  * The request that was sent, with the secret of the key hidden, and the response: also lines, or none that came.

@@ -97,6 +97,13 @@ declare namespace SwaggerUI {
 
   interface Instance {
     preauthorizeApiKey(scheme: string, key: string): void;
+    readonly oas3Actions: {
+      setResponseContentType(choice: {
+        readonly path: string;
+        readonly method: 'get';
+        readonly value: string | undefined;
+      }): void;
+    };
     readonly authActions: { logout(schemes: readonly string[]): void };
   }
 }
