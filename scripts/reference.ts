@@ -3,12 +3,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
+import { guidePage } from './reference/guide.ts';
 import * as monitoring from './reference/monitoring.ts';
 import * as tables from './reference/tables.ts';
 
 /**
  * Writes the parts of documents that derive from the code, each between `<!-- NAME -->` and `<!-- end of NAME -->`, and
- * the files that wholly derive from it. With `--check`, exits with 1 if they differ.
+ * the files that wholly derive from it or from a document. With `--check`, exits with 1 if they differ.
  */
 
 const ROOT = new URL('..', import.meta.url);
@@ -35,6 +36,8 @@ const FILES: Readonly<Record<string, string>> = {
   'deploy/prometheus/rules.yml': monitoring.processRules(),
   'deploy/prometheus/pull.rules.yml': monitoring.pullRules(),
   'deploy/prometheus/dashboard.json': monitoring.dashboardFile(),
+  'src/pages/docs/guide.html': await guidePage(ROOT, 'docs/integrators.md'),
+  'src/pages/docs/client.html': await guidePage(ROOT, 'client/README.md'),
 };
 
 await derive('docs/reference.md', (written) =>
@@ -49,7 +52,7 @@ async function derive(path: string, derivedFrom: (written: string) => string): P
   if (!process.argv.includes('--check')) {
     await writeFile(file, derived);
   } else if (derived !== written) {
-    console.error(`${path} differs from the code: run \`npm run reference\``);
+    console.error(`${path} differs from its source: run \`npm run reference\``);
     process.exitCode = 1;
   }
 }

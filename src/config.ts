@@ -94,7 +94,7 @@ export const CONFIG_VARIABLES = {
   DOCS: variable(
     SWITCH,
     'on',
-    'whether the API port serves the documentation: the page /docs, the OpenAPI document, and their addresses at /',
+    'whether the API port serves the documentation: the pages /docs and /docs/guide, the OpenAPI document, and their addresses at /',
   ),
   EXPLORER: variable(
     SWITCH,

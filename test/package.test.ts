@@ -32,6 +32,8 @@ const PROGRAMS = [
 const ALWAYS_PACKED = ['LICENSE', 'README.md', 'package.json'];
 /** Files that the programs read. */
 const SCHEMAS = ['data/keys.sql', 'data/schema.sql'];
+/** Files that the guide offers. */
+const EXAMPLES = ['examples/dlt/foyer_source.py', 'examples/sync/sync.py', 'examples/sync/sync.ts'];
 
 /** The source text of the programs and everything that they import, by path. */
 const program = new Map<string, string>();
@@ -75,7 +77,7 @@ describe('The package', () => {
   it('packs the files of the programs, and no others', () => {
     const packed = packedFiles();
     const pages = packed.filter((path) => path.startsWith('src/pages/') && !path.endsWith('.ts'));
-    const needed = new Set([...ALWAYS_PACKED, ...SCHEMAS, ...pages, ...program.keys()]);
+    const needed = new Set([...ALWAYS_PACKED, ...SCHEMAS, ...EXAMPLES, ...pages, ...program.keys()]);
     expect(packed.sort()).to.deep.equal([...needed].sort());
   });
 });

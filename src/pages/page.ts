@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * The web pages of both ports. A page is a folder of HTML, style sheets and JavaScript modules, which the process serves
- * as they are, with those of `shared/` and files of libraries. Nothing is fetched from another origin.
+ * as they are, with those of `shared/`, files of libraries and downloads. Nothing is fetched from another origin.
  */
 
 /** A file of a page. */
@@ -29,16 +29,26 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.tgz': 'application/gzip',
 };
+/** Of a program, which a browser shows. */
+const TEXT_TYPE = 'text/plain; charset=utf-8';
 
 // `import.meta.resolve` selects the build of a package for Node, where there is one.
 const LIT_HTML = new URL('../', import.meta.resolve('lit-html'));
 const TEMPLATES = [new URL('lit-html.js', LIT_HTML)];
 const CHARTS = ['uplot/dist/uPlot.esm.js', 'uplot/dist/uPlot.min.css'].map(resolved);
 
-/** Files of libraries by page. They are served with the files of the page. */
-const LIBRARIES = {
-  docs: ['swagger-ui-dist/swagger-ui-bundle.js', 'swagger-ui-dist/swagger-ui.css'].map(resolved),
+const EXAMPLES = ['sync/sync.py', 'sync/sync.ts', 'dlt/foyer_source.py'].map(
+  (path) => new URL(`../../examples/${path}`, import.meta.url),
+);
+
+/** Files of libraries and downloads by page. They are served with the files of the page. */
+const OTHER_FILES = {
+  docs: [
+    ...['swagger-ui-dist/swagger-ui-bundle.js', 'swagger-ui-dist/swagger-ui.css'].map(resolved),
+    ...EXAMPLES,
+  ],
   explorer: [...TEMPLATES, ...CHARTS],
   status: [...TEMPLATES, ...CHARTS],
 } as const satisfies Record<string, readonly URL[]>;
@@ -46,16 +56,16 @@ const LIBRARIES = {
 /** Folder of the files that all pages use. Modules import them by the same relative path here and in a browser. */
 const SHARED = 'shared';
 
-export type PageName = keyof typeof LIBRARIES;
+export type PageName = keyof typeof OTHER_FILES;
 
 /** Lists the files of a page. Their content is read when they are requested. */
 export function pageOf(name: PageName): Page {
   const document = pageFile(name, new URL(`${name}/${name}.html`, import.meta.url));
-  const assets = filesIn(name).filter((url) => extname(url.pathname) !== '.html');
+  const assets = filesIn(name).filter((url) => basename(url.pathname) !== `${name}.html`);
   return {
     document,
     files: [
-      ...[...assets, ...LIBRARIES[name]].map((url) => fileIn(name, url)),
+      ...[...assets, ...OTHER_FILES[name]].map((url) => fileIn(name, url)),
       ...filesIn(SHARED).map((url) => fileIn(SHARED, url)),
     ],
     contentSecurityPolicy: policyOf(document.read().toString()),
@@ -88,15 +98,15 @@ function filesIn(folder: string): URL[] {
     .map((name) => new URL(name, url));
 }
 
-/** Describes a file that appears in a folder under its own name. */
+/** Describes a file that appears in a folder under its own name, a further document without `.html`. */
 function fileIn(folder: string, url: URL): PageFile {
-  return pageFile(`${folder}/${basename(url.pathname)}`, url);
+  return pageFile(`${folder}/${basename(url.pathname, '.html')}`, url);
 }
 
 function pageFile(path: string, url: URL): PageFile {
   return {
     path,
-    contentType: CONTENT_TYPES[extname(url.pathname)],
+    contentType: CONTENT_TYPES[extname(url.pathname)] ?? TEXT_TYPE,
     read: () => readFileSync(fileURLToPath(url)),
   };
 }

@@ -3,7 +3,11 @@ import { requestCoded } from '../support/coded-response.ts';
 import { givenApi } from '../support/test-api.ts';
 
 /** test/browser shows that a page has all of its files, runs by its policy, and works below a prefix. */
-for (const name of ['docs', 'explorer']) {
+for (const [name, module] of [
+  ['docs', 'docs/docs.js'],
+  ['docs/guide', 'docs/guide.js'],
+  ['explorer', 'explorer/explorer.js'],
+] as const) {
   describe(`The page /${name}`, () => {
     const given = givenApi(() => ({ config: { explorer: true } }));
     const request = (path: string, headers: Readonly<Record<string, string>> = {}, method?: string) =>
@@ -15,11 +19,12 @@ for (const name of ['docs', 'explorer']) {
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
           "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
       );
-      expect(body.toString()).not.to.match(/\sstyle=|\son\w+=|<style|\s(href|src)="(\w+:|\/)/);
+      const own = body.toString().replaceAll(/<a href="https:[^"]+">/g, '');
+      expect(own).not.to.match(/\sstyle=|\son\w+=|<style|\s(href|src)="(\w+:|\/)/);
     });
 
     it('is confirmed by its tag at each visit', async () => {
-      for (const path of [name, `${name}/${name}.js`]) {
+      for (const path of [name, module]) {
         const { headers } = await request(path);
         expect(headers['cache-control']).to.equal('no-cache');
         const again = await request(path, { 'If-None-Match': headers['etag'] ?? '' });
@@ -38,6 +43,34 @@ for (const name of ['docs', 'explorer']) {
   });
 }
 
+describe('The pages of the guide', () => {
+  const given = givenApi();
+  const request = (path: string) => requestCoded(new URL(path, given.api.origin).href, {});
+  const textOf = async (path: string) => (await request(path)).body.toString();
+
+  for (const page of ['/docs/guide', '/docs/client']) {
+    it(`has no broken link: ${page}`, async () => {
+      const url = new URL(page, given.api.origin);
+      const html = await textOf(page);
+      const links = Array.from(html.matchAll(/\s(?:href|src)="([^"]+)"/g), ([, link]) => new URL(link, url));
+      expect(links.map(({ pathname }) => pathname)).to.include('/docs/sync.ts');
+      const broken = await Promise.all(links.map(async (link) => ((await isSound(link)) ? [] : [link.href])));
+      expect(broken.flat()).to.deep.equal([]);
+    });
+  }
+
+  /** Returns whether a link leads to another site, or to a document and a heading that are served. */
+  async function isSound({ origin, protocol, pathname, hash }: URL): Promise<boolean> {
+    if (origin !== given.api.origin) return protocol === 'https:';
+    const { status, body } = await request(pathname);
+    return status === 200 && (hash === '' || body.includes(` id="${hash.slice(1)}"`));
+  }
+
+  it('are named in the OpenAPI document', async () => {
+    expect(await textOf('/openapi.json')).to.include('The guide, at `/docs/guide`, leads');
+  });
+});
+
 describe('The address /', () => {
   const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
@@ -52,6 +85,7 @@ describe('The address /', () => {
           name: 'Foyer',
           description: 'Event ticketing read API',
           docs: '/docs',
+          guide: '/docs/guide',
           openapi: '/openapi.json',
           health: '/healthz',
         });
@@ -95,7 +129,10 @@ describe('The address /', () => {
 describe('Without documentation', () => {
   const given = givenApi(() => ({ config: { docs: false } }));
 
-  for (const path of ['/', '/docs', '/docs/docs.js', '/shared/theme.css', '/openapi.json', '/explorer']) {
+  for (const path of [
+    ...['/', '/docs', '/docs/docs.js', '/docs/guide', '/docs/sync.py', '/docs/foyer-client.tgz'],
+    ...['/shared/theme.css', '/openapi.json', '/explorer'],
+  ]) {
     it(`${path} is 404`, async () => {
       expect(await given.api.send(path, { as: undefined })).to.have.property('status', 404);
     });

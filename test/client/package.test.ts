@@ -47,13 +47,22 @@ describe('The package of the TypeScript client', () => {
   before(async () => {
     const consumer = inFolder('consumer');
     mkdirSync(consumer);
-    await output('npm', ['pack', '--silent', '--pack-destination', inFolder('.')], CLIENT);
-    // The first command, in the clone, has been run in another way.
-    const [, ...commands] = readmeBlocks('sh')[0].trim().split('\n');
-    for (const command of commands) {
-      const words = ['-c', command.replace('CLONE/client', inFolder('.'))];
-      await output('sh', words, consumer, { NPM_CONFIG_OFFLINE: 'true', NPM_CONFIG_AUDIT: 'false' });
-    }
+    const [create, , install] = readmeBlocks('sh')[0].trim().split('\n');
+    const served = await fetch(`${given.api.origin}/docs/foyer-client.tgz`);
+    writeFileSync(inFolder('consumer/foyer-client.tgz'), await served.bytes());
+    for (const command of [create, install])
+      await output('sh', ['-c', command], consumer, {
+        NPM_CONFIG_OFFLINE: 'true',
+        NPM_CONFIG_AUDIT: 'false',
+      });
+  });
+
+  it('is served as its sources make it: `npm run client:package` renews it', async () => {
+    const [name] = (
+      await output('npm', ['pack', '--silent', '--pack-destination', inFolder('.')], CLIENT)
+    ).split('\n');
+    await output('tar', ['-xzf', name], inFolder('.'));
+    await output('diff', ['-r', 'package', 'consumer/node_modules/foyer-client'], inFolder('.'));
   });
 
   it('has the version of the service, code, types, a license and a README, and no dependency', () => {

@@ -321,6 +321,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/docs/guide": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Open the guide
+         * @description Returns a page that leads from the first call to a copy of the data, with programs to download.
+         */
+        get: operations["getGuide"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1933,6 +1953,7 @@ export interface components {
                  *       "name": "Foyer",
                  *       "description": "Event ticketing read API",
                  *       "docs": "/docs",
+                 *       "guide": "/docs/guide",
                  *       "openapi": "/openapi.json",
                  *       "health": "/healthz"
                  *     }
@@ -3247,6 +3268,7 @@ export interface operations {
                      *       "name": "Foyer",
                      *       "description": "Event ticketing read API",
                      *       "docs": "/docs",
+                     *       "guide": "/docs/guide",
                      *       "openapi": "/openapi.json",
                      *       "health": "/healthz"
                      *     }
@@ -3428,6 +3450,50 @@ export interface operations {
         };
     };
     getExplorer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    ETag: components["headers"]["ETag"];
+                    Vary: components["headers"]["Vary"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The document is unchanged. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    ETag: components["headers"]["ETag"];
+                    Vary: components["headers"]["Vary"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
+        };
+    };
+    getGuide: {
         parameters: {
             query?: never;
             header?: {

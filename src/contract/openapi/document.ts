@@ -56,7 +56,7 @@ const VERSION_PATTERN = `^(${STABLE}|${PREVIEW}|${DATE_PATTERN})$`;
  */
 export function openApiDocument(
   releases: readonly Release[],
-  baseUrl = '/',
+  baseUrl = '',
   publicPaths: readonly PublicPathName[] = Object.keys(PUBLIC_PATHS) as PublicPathName[],
 ): Schema {
   const resources = Object.values(RESOURCES);
@@ -69,12 +69,13 @@ export function openApiDocument(
       description: [
         "Read-only access to an organization's own events, tickets, orders and catalog.",
         'Every request of data needs an API key of the organization, and reads only records of that organization.',
+        `The guide, at \`${baseUrl}${PUBLIC_PATHS.guide}\`, leads from the first call to a copy of the data.`,
         'HEAD returns the headers of GET, and OPTIONS returns the allowed methods.',
         'Any release may add operations, optional parameters, headers, fields, and values where none are listed: ignore unknown ones.',
       ].join(' '),
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },
-    servers: [{ url: baseUrl }],
+    servers: [{ url: baseUrl || '/' }],
     security: [{ apiKey: [] }],
     tags: [...Object.entries(TAGS).map(([name, description]) => ({ name, description })), PUBLIC_TAG],
     paths: Object.fromEntries([

@@ -19,6 +19,7 @@ export const PUBLIC_PATHS = {
   openApi30: '/openapi-3.0.json',
   docs: '/docs',
   explorer: '/explorer',
+  guide: '/docs/guide',
 } as const;
 
 export const SERVICE = { name: 'Foyer', description: 'Event ticketing read API' } as const;
@@ -47,6 +48,7 @@ const DESCRIPTIONS: Readonly<Record<PublicPathName, PublicPath>> = {
       {
         ...SERVICE,
         docs: PUBLIC_PATHS.docs,
+        guide: PUBLIC_PATHS.guide,
         openapi: PUBLIC_PATHS.openApi,
         health: PUBLIC_PATHS.health,
       },
@@ -84,6 +86,14 @@ const DESCRIPTIONS: Readonly<Record<PublicPathName, PublicPath>> = {
     operationId: 'getExplorer',
     summary: 'Open the explorer',
     description: 'Returns a page that shows the data of an organization after a sign-in with its API key.',
+    content: { 'text/html': { schema: { type: 'string' } } },
+    isDocument: true,
+  },
+  guide: {
+    operationId: 'getGuide',
+    summary: 'Open the guide',
+    description:
+      'Returns a page that leads from the first call to a copy of the data, with programs to download.',
     content: { 'text/html': { schema: { type: 'string' } } },
     isDocument: true,
   },

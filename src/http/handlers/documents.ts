@@ -93,7 +93,7 @@ export function addDocumentation(
   const { docs, explorer, publicBaseUrl = '' } = config;
   if (!docs) return [];
   const pages = PAGE_NAMES.filter((name) => config[name]);
-  const paths = ['index', 'health', 'openApi', 'openApi30', ...pages] as const;
+  const paths = ['index', 'health', 'openApi', 'openApi30', ...pages, 'guide'] as const;
   const document = () => openApiDocument(releases, config.publicBaseUrl, paths);
   for (const [name, read] of [
     ['openApi', document],
@@ -109,6 +109,7 @@ export function addDocumentation(
   const addressOf = (name: PublicPathName) => publicBaseUrl + PUBLIC_PATHS[name];
   const addresses = {
     ...Object.fromEntries(pages.map((name) => [name, addressOf(name)])),
+    guide: addressOf('guide'),
     openapi: addressOf('openApi'),
     health: addressOf('health'),
   };

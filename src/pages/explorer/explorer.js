@@ -110,6 +110,7 @@ function topBar(organization) {
       </nav>
       <div class="account">
         <a href="docs">API docs</a>
+        <a href="docs/guide">Guide</a>
         <span class="organization" title="Organization of the key">${organization}</span>
         <button type="button" @click=${signOut}>Sign out</button>
       </div>
