@@ -156,7 +156,7 @@ function bounds(index: string, of: string, suffixes: readonly Bound[]): ListPara
     name: `${index}.${bound}`,
     kind: INSTANT,
     role: { is: 'bound', index, bound },
-    description: `Only records ${of} is ${BOUND_WORDS[bound]} this instant. In a URL, the + of an offset is written %2B.`,
+    description: `Only records ${of} is ${BOUND_WORDS[bound]} this instant.`,
     example: EXAMPLE_INSTANT,
   }));
 }

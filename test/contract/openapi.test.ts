@@ -112,7 +112,9 @@ describe('The OpenAPI document', () => {
     );
     expect(graduated).to.have.nested.property('info.version', '2027.3.1');
     expect(graduated).to.have.nested.property('servers[0].url', 'https://api.example.org');
-    expect(graduated.paths['/v1/catalog/offers'].get.description).to.include('Released 2027-03-01');
+    expect(graduated.paths['/v1/catalog/offers'].get.description).to.include(
+      'In version `stable` from 2027-03-01',
+    );
     expect(graduated.paths['/v1/catalog/offers'].get.parameters).to.deep.include({
       $ref: '#/components/parameters/Version',
     });

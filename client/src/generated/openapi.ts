@@ -10,7 +10,9 @@ export interface paths {
         };
         /**
          * List events
-         * @description Events, ordered by creation time, latest first. Released 2026-10-01.
+         * @description Events, ordered by creation time, latest first.
+         *
+         *     In version `stable` from 2026-10-01.
          */
         get: operations["listEvents"];
         put?: never;
@@ -30,7 +32,9 @@ export interface paths {
         };
         /**
          * Retrieve an event
-         * @description Returns an event. Released 2026-10-01.
+         * @description Returns an event.
+         *
+         *     In version `stable` from 2026-10-01.
          */
         get: operations["getEvent"];
         put?: never;
@@ -50,7 +54,9 @@ export interface paths {
         };
         /**
          * List the sessions of an event
-         * @description Sessions of an event, ordered by start, earliest first. Released 2026-10-01.
+         * @description Sessions of an event, ordered by start, earliest first.
+         *
+         *     In version `stable` from 2026-10-01.
          */
         get: operations["listEventSessions"];
         put?: never;
@@ -70,7 +76,9 @@ export interface paths {
         };
         /**
          * List tickets
-         * @description Tickets, ordered by time of issue, latest first. Released 2026-10-01.
+         * @description Tickets, ordered by time of issue, latest first.
+         *
+         *     In version `stable` from 2026-10-01.
          */
         get: operations["listTickets"];
         put?: never;
@@ -90,7 +98,9 @@ export interface paths {
         };
         /**
          * Retrieve a ticket
-         * @description Returns a ticket in the same form as the list. Released 2026-10-01.
+         * @description Returns a ticket in the same form as the list.
+         *
+         *     In version `stable` from 2026-10-01.
          */
         get: operations["getTicket"];
         put?: never;
@@ -110,7 +120,9 @@ export interface paths {
         };
         /**
          * List orders
-         * @description Orders, ordered by creation time, latest first. Released 2026-10-01.
+         * @description Orders, ordered by creation time, latest first.
+         *
+         *     In version `stable` from 2026-10-01.
          */
         get: operations["listOrders"];
         put?: never;
@@ -130,7 +142,9 @@ export interface paths {
         };
         /**
          * Retrieve an order
-         * @description Returns an order in the same form as the list. Released 2026-10-01.
+         * @description Returns an order in the same form as the list.
+         *
+         *     In version `stable` from 2026-10-01.
          */
         get: operations["getOrder"];
         put?: never;
@@ -150,7 +164,9 @@ export interface paths {
         };
         /**
          * List offers
-         * @description Offers, ordered by creation time, earliest first. A response filtered by `resaleEnabled` or `sessionId` is a partial view of its offers and must not be stored as their complete pricing or inventory. Requires `Service-API-Version: preview`.
+         * @description Offers, ordered by creation time, earliest first. A response filtered by `resaleEnabled` or `sessionId` is a partial view of its offers and must not be stored as their complete pricing or inventory.
+         *
+         *     Requires `Service-API-Version: preview`.
          */
         get: operations["listOffers"];
         put?: never;
@@ -170,7 +186,9 @@ export interface paths {
         };
         /**
          * Retrieve an offer
-         * @description Returns the complete offer. Requires `Service-API-Version: preview`.
+         * @description Returns the complete offer.
+         *
+         *     Requires `Service-API-Version: preview`.
          */
         get: operations["getOffer"];
         put?: never;
@@ -190,7 +208,9 @@ export interface paths {
         };
         /**
          * Read the changes since a snapshot
-         * @description A stream (`application/x-ndjson`) of the changes that bring a copy to the live snapshot, one in each line: deleted records, then new and changed ones, and at the end the token of that snapshot. Without a token, or with one that cannot be continued, the stream begins with `reset` and has all records. A stream without its last line is not whole: apply nothing of it. Requires `Service-API-Version: preview`.
+         * @description A stream (`application/x-ndjson`) of the changes that bring a copy to the live snapshot, one in each line: deleted records, then new and changed ones, and at the end the token of that snapshot. Without a token, or with one that cannot be continued, the stream begins with `reset` and has all records. A stream without its last line is not whole: apply nothing of it.
+         *
+         *     Requires `Service-API-Version: preview`.
          */
         get: operations["readChanges"];
         put?: never;
@@ -2119,9 +2139,9 @@ export interface operations {
                 perPage?: number;
                 /** @description Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. That data stays available for a time after each use. When it is gone, the response is 400 with an error at `query.snapshot`: begin again without this parameter. It is 429 when the data may not be loaded yet. */
                 snapshot?: string;
-                /** @description Only records with a session whose start is at or after this instant. In a URL, the + of an offset is written %2B. */
+                /** @description Only records with a session whose start is at or after this instant. */
                 "startAt.gte"?: string;
-                /** @description Only records with a session whose start is at or before this instant. In a URL, the + of an offset is written %2B. */
+                /** @description Only records with a session whose start is at or before this instant. */
                 "startAt.lte"?: string;
                 /** @description Tags. Case and repeated white space are ignored; accents are significant. Comma-separated, or given several times; at most 10 values. A record matches if it has any of them. */
                 tags?: string[];
@@ -2309,13 +2329,13 @@ export interface operations {
                 perPage?: number;
                 /** @description Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. That data stays available for a time after each use. When it is gone, the response is 400 with an error at `query.snapshot`: begin again without this parameter. It is 429 when the data may not be loaded yet. */
                 snapshot?: string;
-                /** @description Only records whose start is at or after this instant. In a URL, the + of an offset is written %2B. */
+                /** @description Only records whose start is at or after this instant. */
                 "startAt.gte"?: string;
-                /** @description Only records whose start is after this instant. In a URL, the + of an offset is written %2B. */
+                /** @description Only records whose start is after this instant. */
                 "startAt.gt"?: string;
-                /** @description Only records whose start is at or before this instant. In a URL, the + of an offset is written %2B. */
+                /** @description Only records whose start is at or before this instant. */
                 "startAt.lte"?: string;
-                /** @description Only records whose start is before this instant. In a URL, the + of an offset is written %2B. */
+                /** @description Only records whose start is before this instant. */
                 "startAt.lt"?: string;
             };
             header?: {
@@ -2398,9 +2418,9 @@ export interface operations {
                 perPage?: number;
                 /** @description Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. That data stays available for a time after each use. When it is gone, the response is 400 with an error at `query.snapshot`: begin again without this parameter. It is 429 when the data may not be loaded yet. */
                 snapshot?: string;
-                /** @description Only records whose last update is at or after this instant. In a URL, the + of an offset is written %2B. */
+                /** @description Only records whose last update is at or after this instant. */
                 "updatedAt.gte"?: string;
-                /** @description Only records whose last update is at or before this instant. In a URL, the + of an offset is written %2B. */
+                /** @description Only records whose last update is at or before this instant. */
                 "updatedAt.lte"?: string;
                 /** @description Event identifiers. Comma-separated, or given several times; at most 10 values. A record matches if it has any of them. */
                 eventIds?: string[];
@@ -2636,9 +2656,9 @@ export interface operations {
                 perPage?: number;
                 /** @description Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. That data stays available for a time after each use. When it is gone, the response is 400 with an error at `query.snapshot`: begin again without this parameter. It is 429 when the data may not be loaded yet. */
                 snapshot?: string;
-                /** @description Only records whose last update is at or after this instant. In a URL, the + of an offset is written %2B. */
+                /** @description Only records whose last update is at or after this instant. */
                 "updatedAt.gte"?: string;
-                /** @description Only records whose last update is at or before this instant. In a URL, the + of an offset is written %2B. */
+                /** @description Only records whose last update is at or before this instant. */
                 "updatedAt.lte"?: string;
                 /** @description Event identifiers of placed items. Comma-separated, or given several times; at most 10 values. A record matches if it has any of them. */
                 eventIds?: string[];
@@ -2968,9 +2988,9 @@ export interface operations {
                 perPage?: number;
                 /** @description Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. That data stays available for a time after each use. When it is gone, the response is 400 with an error at `query.snapshot`: begin again without this parameter. It is 429 when the data may not be loaded yet. */
                 snapshot?: string;
-                /** @description Only records whose creation is at or after this instant. In a URL, the + of an offset is written %2B. */
+                /** @description Only records whose creation is at or after this instant. */
                 "createdAt.gte"?: string;
-                /** @description Only records whose creation is at or before this instant. In a URL, the + of an offset is written %2B. */
+                /** @description Only records whose creation is at or before this instant. */
                 "createdAt.lte"?: string;
                 /** @description The event's ticket offers, and the products and bundles assigned to it. */
                 eventId?: string;

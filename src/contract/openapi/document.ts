@@ -141,12 +141,15 @@ function operationObject(operation: Operation, releases: readonly Release[]): Sc
   const { id, tag, summary, kind, pathParameter, description } = operation;
   const release = releases.find(({ operations }) => operations.includes(id));
   const stage =
-    release === undefined ? `Requires \`${VERSION_HEADER}: ${PREVIEW}\`.` : `Released ${release.date}.`;
+    release === undefined
+      ? `Requires \`${VERSION_HEADER}: ${PREVIEW}\`.`
+      : `In version \`${STABLE}\` from ${release.date}.`;
   return {
     operationId: id,
     tags: [tag],
     summary,
-    description: `${description} ${stage}`,
+    // The explorer shows the first paragraph.
+    description: `${description}\n\n${stage}`,
     parameters: [
       ...(pathParameter === undefined ? [] : [pathParameterObject(pathParameter)]),
       ...parametersOf(operation).map(parameterObject),

@@ -39,7 +39,7 @@ import { PAGING, queryOf } from './address.js';
  * @typedef {object} List
  * @property {string} name last segment of the path, such as `tickets`
  * @property {string} path
- * @property {string} description
+ * @property {string} description first paragraph
  * @property {readonly Parameter[]} filters parameters that select records
  * @property {number} largestPage largest number of records on a page
  * @property {boolean} isPreview whether only the preview version has it
@@ -95,7 +95,7 @@ export class Contract {
     return {
       name: path.slice(path.lastIndexOf('/') + 1),
       path,
-      description,
+      description: description.split('\n\n')[0],
       filters: all.filter(({ name, in: place }) => place === 'query' && !PAGING.includes(name)),
       largestPage: all.find(({ name }) => name === 'perPage')?.schema.maximum ?? 1,
       isPreview,
