@@ -49,7 +49,7 @@ describe('The explorer', () => {
   it('refuses a wrong key with the words of the API, accepts a right one, and forgets it on request', async () => {
     const { credential } = given.site;
     await chromium.visit({ url: explorer(), expected: [statusError(403)] }, async (page) => {
-      const key = page.getByLabel('API key');
+      const key = page.locator('#key:focus');
       await key.fill(`${credential}x`);
       await key.press('Enter');
       expect(await page.getByRole('alert').textContent()).to.equal('The API key is unknown or invalid.');
@@ -148,7 +148,8 @@ describe('The explorer', () => {
   it('filters by a form, and shows violations at their fields', () =>
     explore({ place: '#/tickets', expected: [statusError(400)] }, async (page) => {
       await page.getByText('Filters').click();
-      await page.getByLabel('updatedAt.gte', { exact: true }).fill('2026-06-01T12:30');
+      await page.getByLabel('updatedAt.gte', { exact: true }).fill('2026-06-01');
+      await page.getByLabel('Time of updatedAt.gte').fill('12:30');
       await page.getByLabel('Time zone of updatedAt.gte').selectOption('UTC');
       const eventIds = page.getByRole('textbox', { name: 'eventIds' });
       await eventIds.fill('evt_1, evt_2');
@@ -184,7 +185,7 @@ describe('The explorer', () => {
       await page.locator('table tbody tr:nth-child(100)').waitFor();
       await goTo(page, '#/tickets?page=99999');
       expect(await page.locator('.request-bar').textContent()).to.include('204');
-      await page.getByRole('link', { name: 'Go to the first page' }).click();
+      await page.getByRole('link', { name: 'Start again at page 1' }).click();
       await page.locator('table').waitFor();
     }));
 
@@ -203,8 +204,11 @@ describe('The explorer', () => {
     });
   });
 
-  it('copies the request as a curl line that gets the same response', () =>
+  it('copies the request as a curl line that gets the same response, also after it was confirmed', () =>
     explore({ place: '#/offers?perPage=3', permissions: CLIPBOARD }, async (page) => {
+      await goTo(page, '#/events');
+      await goTo(page, '#/offers?perPage=3');
+      await page.locator('.request-bar .mark', { hasText: '304' }).waitFor();
       await page.getByRole('button', { name: 'Request', exact: true }).click();
       const secret = given.site.credential.split(':').at(-1) ?? '';
       const shown = page.getByLabel('curl command');

@@ -8,7 +8,7 @@ import {
   MALFORMED,
   organizationOf,
   refusalOf,
-  storedKey,
+  sharedKey,
   takeGivenKey,
 } from '../shared/session.js';
 import { formPlugin } from './forms.js';
@@ -48,7 +48,7 @@ try {
   const [openApi, index] = await Promise.all([jsonOf('openapi.json'), jsonOf('.')]);
   elementOf('explorer-link').hidden = !('explorer' in index);
   const ui = start(/** @type {OpenApi} */ (openApi));
-  useKeys(ui, Object.keys(/** @type {OpenApi} */ (openApi).components.securitySchemes));
+  await useKeys(ui, Object.keys(/** @type {OpenApi} */ (openApi).components.securitySchemes));
 } catch (error) {
   reference.replaceChildren(`The OpenAPI document cannot be shown: ${String(error)}`);
 }
@@ -121,7 +121,7 @@ function withPlaceholder(parameter) {
  * @param {SwaggerUI.Instance} ui
  * @param {readonly string[]} schemes
  */
-function useKeys(ui, schemes) {
+async function useKeys(ui, schemes) {
   const input = /** @type {HTMLInputElement} */ (elementOf('key'));
   /** @type {string | undefined} */
   let used;
@@ -136,6 +136,7 @@ function useKeys(ui, schemes) {
     forgetKey();
     ui.authActions.logout(schemes);
     forgetButton.hidden = true;
+    show('', '');
   };
   const use = async (/** @type {string} */ key) => {
     used = key;
@@ -161,15 +162,16 @@ function useKeys(ui, schemes) {
   });
   forgetButton.addEventListener('click', () => {
     forget();
-    show('', '');
     input.focus();
   });
-  const key = GIVEN_KEY ?? storedKey();
-  if (key !== undefined) void use(key);
   addEventListener('hashchange', () => {
     const given = takeGivenKey();
     if (given !== undefined) void use(given);
   });
+  const shared = await sharedKey(forget);
+  const key = GIVEN_KEY ?? shared;
+  // Meanwhile, the visitor may have given another one.
+  if (key !== undefined && used === undefined) void use(key);
 }
 
 /**

@@ -2,7 +2,7 @@ import { headerOf, send } from '../shared/exchange.js';
 import { authorization } from '../shared/session.js';
 import { queryOfLink } from './address.js';
 
-/** @import { Exchange, PageRequest } from '../shared/exchange.js' */
+/** @import { Exchange, Header, PageRequest } from '../shared/exchange.js' */
 /** @import { Page } from './types.d.ts' */
 
 /**
@@ -74,7 +74,7 @@ export class Api {
    * @param {PageRequest} request
    */
   sendAgain({ target, headers }) {
-    const request = { target, headers: headers.filter(([name]) => name !== 'If-None-Match') };
+    const request = { target, headers: withoutTag(headers) };
     const text = JSON.stringify(request);
     const known = [...this.#readings.values()].find((reading) => JSON.stringify(reading.request) === text);
     void (known ?? new Reading(this, request)).refresh();
@@ -84,7 +84,7 @@ export class Api {
    * Sends a request, and again after each 429 when its `Retry-After` has passed.
    * @param {PageRequest} request
    * @param {AbortSignal} signal
-   * @param {(retryAt: number) => void} waiting called with the time at which a wait ends
+   * @param {(refused: Exchange, retryAt: number) => void} waiting called with a 429 and the time at which its wait ends
    * @throws {DOMException} if aborted
    */
   async send(request, signal, waiting) {
@@ -95,11 +95,16 @@ export class Api {
       this.history = [sent, ...this.history].slice(0, KEPT_EXCHANGES);
       if (sent.status !== 429) return sent;
       const seconds = Number(headerOf(sent, 'retry-after') ?? DEFAULT_WAIT);
-      waiting(Date.now() + seconds * 1000);
+      waiting(sent, Date.now() + seconds * 1000);
       this.changed();
       await delay(seconds * 1000, signal);
     }
   }
+}
+
+/** @param {readonly Header[]} headers */
+export function withoutTag(headers) {
+  return headers.filter(([name]) => name !== 'If-None-Match');
 }
 
 /** One answer or, with a tally, all pages of a list, by their `nextPage`. */
@@ -181,8 +186,9 @@ export class Reading {
         this.#next = next;
         this.state = 'loading';
         this.#api.changed();
-        this.exchange = await this.#api.send(next, signal, (retryAt) => {
+        this.exchange = await this.#api.send(next, signal, (refused, retryAt) => {
           this.state = 'waiting';
+          this.exchange = refused;
           this.retryAt = retryAt;
         });
         next = this.#take(this.exchange, next.target === this.request.target);

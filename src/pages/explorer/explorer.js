@@ -8,7 +8,7 @@ import {
   MALFORMED,
   organizationOf,
   refusalOf,
-  storedKey,
+  sharedKey,
   takeGivenKey,
 } from '../shared/session.js';
 import '../shared/time-chart.js';
@@ -19,13 +19,14 @@ import { eventView, readEvent } from './event-view.js';
 import { listView, readList } from './list-view.js';
 import { readRecord, recordView } from './record-view.js';
 import { requestPanel } from './request-panel.js';
+import { changeOfPosition } from './scroll.js';
 import { empty, pageHeader } from './states.js';
-import { prose } from './values.js';
+import { nameOr, prose } from './values.js';
 
 /** @import { List, OpenApi } from './contract.js' */
 /** @import { PanelState } from './request-panel.js' */
 /** @import { Measure } from './sales.js' */
-/** @import { Place, Readings } from './types.d.ts' */
+/** @import { Offer, Order, Place, Readings, Ticket } from './types.d.ts' */
 
 /**
  * The explorer. The page is drawn from its state: the key of the tab, the place in the address, and the answers of the
@@ -54,8 +55,13 @@ let attempt = { isTrying: false };
 /** @type {PanelState} */
 let panel = { isOpen: false, isKeyShown: false, selected: undefined };
 let isDrawing = false;
-/** Whether the heading of a new page is still to get the focus. Some pages have it only with their answer. */
-let isHeadingDue = false;
+/** Whether the heading of a new page, or the field for the key, is still to get the focus. Some come with an answer. */
+let isFocusDue = false;
+/**
+ * The position to which the page is still to scroll. Some pages have their height only with their answers.
+ * @type {number | undefined}
+ */
+let positionDue;
 
 /** Draws the page, once for all changes of a turn. */
 function draw() {
@@ -64,8 +70,15 @@ function draw() {
   queueMicrotask(() => {
     isDrawing = false;
     render(page(), /** @type {HTMLElement} */ (root));
-    if (isHeadingDue && focusHeading()) isHeadingDue = false;
+    if (isFocusDue && takeFocus()) isFocusDue = false;
+    scrollToDue();
   });
+}
+
+function scrollToDue() {
+  if (positionDue === undefined) return;
+  scrollTo(0, positionDue);
+  if (positionDue === 0 || document.querySelector('main .skeleton') === null) positionDue = undefined;
 }
 
 function page() {
@@ -85,7 +98,7 @@ function page() {
 /** @param {Event} event */
 function skipToContent(event) {
   event.preventDefault();
-  focusHeading();
+  takeFocus();
 }
 
 /** @param {string} organization */
@@ -131,7 +144,8 @@ function content(api) {
     return html`${pageHeader('Not found')}
     ${empty('There is no such place.', html`<a href=${linkTo([START])}>Go to the events</a>`)}`;
   if (id === undefined) return html`${listHeader(list)} ${listView(place, { list })}`;
-  if (name !== START) return html`${recordHeader(list, id)} ${recordView(place, list, id)}`;
+  if (name !== START)
+    return html`${recordHeader(list, id, readings.record?.answer?.body)} ${recordView(place, list, id)}`;
   return eventView(place, list, {
     measure,
     select: (selected) => {
@@ -158,13 +172,17 @@ function listHeader({ name, description, isPreview }) {
 }
 
 /**
+ * Names a record as lists do.
  * @param {List} list
  * @param {string} id
+ * @param {unknown} body the record, if it is known yet
  */
-function recordHeader({ name }, id) {
+function recordHeader({ name }, id, body) {
+  const { orderNumber, offerName, name: offer } = /** @type {Partial<Order & Ticket & Offer>} */ (body ?? {});
+  const title = nameOr(orderNumber ?? offerName ?? offer ?? null, id);
   return html`<header class="page-header">
     <p class="path"><a href=${linkTo([name])}>${titleOf(name)}</a></p>
-    <h1 tabindex="-1"><code>${id}</code></h1>
+    <h1 tabindex="-1">${title === id ? html`<code>${id}</code>` : title}</h1>
   </header>`;
 }
 
@@ -202,7 +220,7 @@ function signIn() {
           aria-invalid=${refusal !== undefined}
         />
         ${refusal === undefined ? nothing : html`<p class="violation" id="key-refusal" role="alert">${refusal}</p>`}
-        <p class="hint" id="key-hint">Kept in this tab only, until it is closed or you sign out.</p>
+        <p class="hint" id="key-hint">Kept in the tabs of Foyer, until they are closed or you sign out.</p>
       </div>
       <button class="primary" ?disabled=${isTrying}>${isTrying ? 'Signing in …' : 'Sign in'}</button>
     </form>
@@ -226,10 +244,11 @@ async function tryKey(key, isFromForm) {
     keepKey(key);
     session = { key, api };
     attempt = { isTrying: false };
-    isHeadingDue = isFromForm;
+    isFocusDue = isFromForm;
     enterPlace();
   } else {
     attempt = { isTrying: false, refusal: refusalOf(outcome) };
+    isFocusDue = true;
   }
   draw();
 }
@@ -239,6 +258,7 @@ function signOut() {
   session = undefined;
   panel = { isOpen: false, isKeyShown: false, selected: undefined };
   forgetKey();
+  isFocusDue = true;
   draw();
 }
 
@@ -247,7 +267,7 @@ function enterPlace() {
   session?.api.leave();
   readings = {};
   if (routeOf(location.hash).segments.length === 0 && session !== undefined)
-    history.replaceState(null, '', linkTo([START]));
+    history.replaceState(history.state, '', linkTo([START]));
   const route = routeOf(location.hash);
   document.title = [...route.segments, NAME].join(' · ');
   if (session !== undefined && contract !== undefined) read({ api: session.api, contract, route, readings });
@@ -274,13 +294,14 @@ function pageOf(url) {
 }
 
 /**
- * Moves the focus to the heading, as a browser does for a new page, and scrolls menus that are wider than the screen.
- * @returns whether there is a heading
+ * Moves the focus to the heading, as a browser does for a new page, or to the field for the key, and scrolls menus that
+ * are wider than the screen.
+ * @returns whether there is one
  */
-function focusHeading() {
-  const heading = document.querySelector('main h1');
-  if (!(heading instanceof HTMLElement)) return false;
-  heading.focus();
+function takeFocus() {
+  const target = document.querySelector(session === undefined ? '#key' : 'main h1');
+  if (!(target instanceof HTMLElement)) return false;
+  target.focus();
   for (const link of document.querySelectorAll('nav [aria-current]'))
     link.scrollIntoView({ block: 'nearest', inline: 'center' });
   return true;
@@ -302,13 +323,14 @@ addEventListener('hashchange', ({ oldURL, newURL }) => {
     void tryKey(key, false);
   }
   const isSamePage = pageOf(oldURL) === pageOf(newURL);
-  isHeadingDue = !isSamePage;
+  isFocusDue = !isSamePage;
+  const position = changeOfPosition();
+  positionDue = position ?? (isSamePage ? undefined : 0);
   enterPlace();
   // Runs when the page is drawn.
   queueMicrotask(() => {
     for (const form of document.forms) form.reset();
-    if (isSamePage) showResults();
-    else scrollTo(0, 0);
+    if (isSamePage && position === undefined) showResults();
   });
 });
 // A countdown is in view only while a request waits.
@@ -317,7 +339,8 @@ setInterval(() => {
 }, 1000);
 
 const given = takeGivenKey();
-const stored = storedKey();
+const stored = await sharedKey(signOut);
+isFocusDue = given === undefined && stored === undefined;
 if (given !== undefined) void tryKey(given, false);
 else if (stored !== undefined) session = { key: stored, api: new Api(stored, draw) };
 draw();

@@ -10,8 +10,12 @@ import { prose } from './values.js';
 
 /** The form of a list, made from the parameters that the contract declares for it. */
 
-/** Suffix of the field that holds the time zone of a date and time. */
+/** Suffixes of the fields that hold the time and the time zone of a date. */
+const TIME = ' time';
 const ZONE = ' zone';
+
+/** Bounds that a date without a time sets at the end of its day, all of which is then either within them or outside. */
+const AT_END = /\.(?:gt|lte)$/;
 
 /**
  * Returns the parameters that a submitted form sets. Empty fields set none.
@@ -25,7 +29,10 @@ export function submitted(filters, fieldOf) {
     const text = fieldOf(name);
     if (text === '') return [];
     const zone = fieldOf(name + ZONE);
-    if (zone !== '') return [[name, timestampOf(text, zone)]];
+    if (zone !== '') {
+      const time = fieldOf(name + TIME) || (AT_END.test(name) ? '23:59:59.999' : '00:00');
+      return [[name, timestampOf(`${text}T${time}`, zone)]];
+    }
     return [[name, kindOf(filter) === 'list' ? listText(text) : text]];
   });
 }
@@ -84,8 +91,15 @@ export function filterForm(form) {
   /** @param {SubmitEvent} event */
   const submitForm = (event) => {
     event.preventDefault();
-    if (!(event.currentTarget instanceof HTMLFormElement)) return;
-    const content = new FormData(event.currentTarget);
+    const form = event.currentTarget;
+    if (!(form instanceof HTMLFormElement)) return;
+    const content = new FormData(form);
+    for (const { name } of filters) {
+      const input = form.elements.namedItem(name);
+      if (input instanceof HTMLInputElement) input.required = textOf(content.get(name + TIME)) !== '';
+    }
+    // An incomplete date or time counts as empty. The browser tells what is missing.
+    if (!form.reportValidity()) return;
     submit(submitted(filters, (field) => textOf(content.get(field))));
   };
   const clear = () => {
@@ -121,7 +135,10 @@ function field(filter, { query, violations, zones }) {
     <label for=${id}>${name}</label>
     ${control(filter, text, own.length > 0, zones)}
     ${own.map(({ ctx }) => html`<p class="violation" id="${id}-violation">${ctx}</p>`)}
-    <p class="hint" id="${id}-hint">${prose(description)}</p>
+    <p class="hint" id="${id}-hint">
+      ${prose(description)}
+      ${kindOf(filter) === 'instant' ? `A date without a time is the ${AT_END.test(name) ? 'end' : 'start'} of the day.` : nothing}
+    </p>
   </div>`;
 }
 
@@ -147,11 +164,12 @@ function control(filter, text, isInvalid, zones) {
   }
   const parts = partsOfTimestamp(text);
   const isInstant = kind === 'instant' && (text === '' || parts !== undefined);
+  const [date = '', time = ''] = parts?.wall.split('T') ?? [];
   const input = html`<input
     id=${id}
     name=${name}
-    type=${isInstant ? 'datetime-local' : 'text'}
-    value=${isInstant ? (parts?.wall ?? '') : text}
+    type=${isInstant ? 'date' : 'text'}
+    value=${isInstant ? date : text}
     placeholder=${exampleOf(filter)}
     spellcheck="false"
     autocapitalize="off"
@@ -162,6 +180,13 @@ function control(filter, text, isInvalid, zones) {
   const offered = offeredZones(parts === undefined ? zones : [parts.offset, ...zones]);
   return html`<div class="instant">
     ${input}
+    <input
+      name=${name + TIME}
+      type="time"
+      step=${time.length > 'HH:MM'.length ? 0.001 : 60}
+      value=${time}
+      aria-label="Time of ${name}"
+    />
     <select name=${name + ZONE} aria-label="Time zone of ${name}">
       ${offered.map((zone, i) => html`<option ?selected=${i === 0}>${zone}</option>`)}
     </select>

@@ -19,6 +19,7 @@ import { absent, chips, formatMoney, mark, nameOr, timeWithOffset } from './valu
 /** @import { Exchange } from '../shared/exchange.js' */
 /** @import { Column } from '../shared/table.js' */
 /** @import { Entry, Route } from './address.js' */
+/** @import { Reading } from './api.js' */
 /** @import { List } from './contract.js' */
 /** @import { Offer, Order, Page, Place, Session, Ticket } from './types.d.ts' */
 
@@ -63,9 +64,31 @@ export function listView({ route, readings: { page } }, { list, fixed = [], zone
     }
     ${activeFilters(route)}
     <section class="results" tabindex="-1" aria-label="Records" aria-busy=${page?.state === 'loading'}>
-      ${answerOf(page, (answer) => results(route, list, answer))}
+      ${pageView(page, route, list)}
     </section>
   `;
+}
+
+/**
+ * Shows a page, or the way to the first one if the data of a later page is gone or not loaded yet.
+ * @param {Reading | undefined} page
+ * @param {Route} route
+ * @param {List} list
+ */
+function pageView(page, route, list) {
+  if (violationsOf(page?.exchange).some(({ loc }) => loc === 'query.snapshot'))
+    return html`<div class="notice warn" role="alert">
+      <p>The data to which this link belongs is no longer served.</p>
+      ${toFirstPage(route)}
+    </div>`;
+  const isHeldUp = page?.state === 'waiting' && new URLSearchParams(route.query).has('snapshot');
+  return html`${answerOf(page, (answer) => results(route, list, answer))}
+  ${isHeldUp ? toFirstPage(route) : nothing}`;
+}
+
+/** @param {Route} route */
+function toFirstPage({ segments, query }) {
+  return html`<a class="button" href=${linkTo(segments, withFirstPage(query))}>Start again at page 1</a>`;
 }
 
 /**
@@ -94,18 +117,11 @@ function activeFilters({ segments, query }) {
  * @param {Exchange} answer
  */
 function results(route, list, { status, body }) {
-  const { segments, query } = route;
-  if (status === 204) {
-    const first = linkTo(segments, withFirstPage(query));
-    return empty(
-      'This page is beyond the last one.',
-      html`The API answers 204. <a href=${first}>Go to the first page</a>`,
-    );
-  }
+  if (status === 204) return empty('This page is beyond the last one.', toFirstPage(route));
   const page = /** @type {Page} */ (body);
   if (page.items.length === 0)
     return empty(
-      filtersIn(query).length > 0 ? 'No record matches these filters.' : `There are no ${list.name}.`,
+      filtersIn(route.query).length > 0 ? 'No record matches these filters.' : `There are no ${list.name}.`,
     );
   const columns = COLUMNS[list.name];
   return html`${columns === undefined ? eventCards(page.items) : table(columns, page.items)}

@@ -2,6 +2,7 @@ import { html, nothing } from 'lit-html';
 import { curlLine, maskedCurlLine } from '../shared/curl.js';
 import { formatBytes } from '../shared/format.js';
 import { authorization } from '../shared/session.js';
+import { withoutTag } from './api.js';
 import { copyButton } from './copy-button.js';
 
 /** @import { Header } from '../shared/exchange.js' */
@@ -15,18 +16,6 @@ import { copyButton } from './copy-button.js';
  * @property {boolean} isKeyShown
  * @property {number | undefined} selected number of an exchange; undefined for the latest
  */
-
-/** Reason phrases of the statuses that the API uses. HTTP/2 does not transfer them. */
-const REASONS = /** @type {Readonly<Record<number, string>>} */ ({
-  200: 'OK',
-  204: 'No Content',
-  304: 'Not Modified',
-  400: 'Bad Request',
-  403: 'Forbidden',
-  404: 'Not Found',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-});
 
 /**
  * @param {Api} api
@@ -70,13 +59,11 @@ export function requestPanel(api, key, state, change) {
 
   /** @param {Sent} exchange */
   function details(exchange) {
-    const command = partsOf(exchange, key);
     return html`<div class="request-details">
       <div class="request-main">
         <div class="code">
-          ${copyButton('Copy', () => curlLine(...command))}
           <pre tabindex="0" aria-label="curl command">
-${(isKeyShown ? curlLine : maskedCurlLine)(...command)}</pre>
+${(isKeyShown ? curlLine : maskedCurlLine)(...partsOf(exchange, key))}</pre>
         </div>
         <div class="actions">
           <button
@@ -128,20 +115,20 @@ ${(isKeyShown ? curlLine : maskedCurlLine)(...command)}</pre>
 }
 
 /**
- * Returns the URL and the headers of a request as it was sent.
+ * Returns the URL and the headers of a request, without the entity tag, to which the response has no body.
  * @param {Sent} exchange
  * @param {string} key
  * @returns {[url: string, headers: readonly Header[]]}
  */
 function partsOf({ request: { target, headers } }, key) {
-  return [new URL(target, document.baseURI).href, [authorization(key), ...headers]];
+  return [new URL(target, document.baseURI).href, [authorization(key), ...withoutTag(headers)]];
 }
 
 /** @param {Sent} exchange */
 function status({ status: code }) {
   if (code === 0) return html`<span class="mark bad">no response</span>`;
   const tone = code === 429 ? 'warn' : code >= 400 ? 'bad' : 'good';
-  return html`<span class="mark ${tone}">${code} <span class="reason">${REASONS[code] ?? ''}</span></span>`;
+  return html`<span class="mark ${tone}">${code}</span>`;
 }
 
 /** @param {Sent} exchange */
@@ -166,7 +153,5 @@ function headerList({ headers }) {
 function noteOn({ status: code, request }) {
   if (code === 304)
     return 'The entity tag is still valid: the records in view are current, and none were sent.';
-  if (code === 204) return 'The page is beyond the last one.';
-  if (code === 0) return 'No response came.';
   return request.headers.some(([name]) => name === 'If-None-Match') ? 'The records had changed.' : '';
 }

@@ -21,6 +21,8 @@ import { formatMoney } from './values.js';
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 3660;
+/** Decimal digits that every double holds. */
+const DECIMAL_DIGITS = 15;
 
 /** @type {readonly (readonly [Measure, name: string, legend: string])[]} */
 const MEASURES = [
@@ -80,12 +82,13 @@ export class SalesTally {
 }
 
 /**
+ * Adds to a sum. Its digits are those of a decimal sum, as far as doubles have them: 0.1 and 0.2 are 0.3.
  * @param {Map<string, number>} sums
  * @param {string} key
  * @param {number} amount
  */
 function add(sums, key, amount) {
-  sums.set(key, (sums.get(key) ?? 0) + amount);
+  sums.set(key, Number(((sums.get(key) ?? 0) + amount).toPrecision(DECIMAL_DIGITS)));
 }
 
 /**

@@ -18,9 +18,9 @@ import { prose } from './values.js';
  */
 export function answerOf(reading, show, placeholder = skeleton(5)) {
   if (reading === undefined) return nothing;
-  const { state, answer, retryAt } = reading;
+  const { state, answer } = reading;
   if (state === 'failed') return failure(reading);
-  if (state === 'waiting') return html`${waiting(retryAt)} ${answer === undefined ? nothing : show(answer)}`;
+  if (state === 'waiting') return html`${waiting(reading)} ${answer === undefined ? nothing : show(answer)}`;
   if (answer === undefined)
     return html`<div aria-busy="true">
       <p class="unseen" role="status">Loading</p>
@@ -34,9 +34,9 @@ export function answerOf(reading, show, placeholder = skeleton(5)) {
  * @param {Reading} walk
  */
 export function progressOf(walk) {
-  const { state, isComplete, pagesRead, totalPages, retryAt } = walk;
+  const { state, isComplete, pagesRead, totalPages } = walk;
   if (state === 'failed') return failure(walk);
-  const notice = state === 'waiting' ? waiting(retryAt) : nothing;
+  const notice = state === 'waiting' ? waiting(walk) : nothing;
   if (isComplete) return notice;
   const [label, act] =
     state === 'paused'
@@ -91,23 +91,28 @@ function refusal(exchange) {
 }
 
 /**
- * Returns the violations of a refused query.
+ * Returns the violations of a refused query, without the advice on the encoding of a URL: the page encodes by itself.
  * @param {Exchange | undefined} exchange
+ * @returns {readonly Violation[]}
  */
 export function violationsOf(exchange) {
-  const { errors } = /** @type {{ errors?: readonly Violation[] }} */ (exchange?.body ?? {});
-  return errors ?? [];
+  const { errors = [] } = /** @type {{ errors?: readonly Violation[] }} */ (exchange?.body ?? {});
+  return errors.map(({ ctx, ...rest }) => ({
+    ...rest,
+    ctx: ctx.replace(/; encode \+ as %2B[^;]*/, '').replaceAll('%2B', '+'),
+  }));
 }
 
 /**
  * Counts down to the next attempt after a 429.
- * @param {number} retryAt
+ * @param {Reading} reading
  */
-function waiting(retryAt) {
+function waiting({ exchange, retryAt }) {
   const seconds = Math.max(1, Math.ceil((retryAt - Date.now()) / 1000));
   return html`<div class="notice warn">
     <p role="status">
-      <strong>429: too many requests.</strong> The API asks to wait; the request is then sent again.
+      <strong>429</strong> ${exchange === undefined ? nothing : prose(detailOf(exchange))} The request is sent
+      again after the wait.
     </p>
     <p class="countdown" aria-hidden="true">${seconds} s</p>
   </div>`;

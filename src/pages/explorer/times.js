@@ -3,7 +3,7 @@
  * `20:00` on the screen.
  */
 
-/** Date, time to minutes, seconds or milliseconds, as in a field `datetime-local`, and the offset. */
+/** Date, time to minutes, seconds or milliseconds, as a field can show it, and the offset. */
 const TIMESTAMP = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(?:\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 const FINER_THAN_FIELDS = /\.\d{4}/;
 
@@ -42,8 +42,8 @@ export function isTimestamp(text) {
 }
 
 /**
- * Splits a timestamp into the text of a field `datetime-local` and its offset. Returns undefined for other texts, and
- * for times finer than such a field can show.
+ * Splits a timestamp into its date and time, and its offset. Returns undefined for other texts, and for times finer than
+ * a field can show.
  * @param {string} text
  */
 export function partsOfTimestamp(text) {
@@ -54,7 +54,7 @@ export function partsOfTimestamp(text) {
 
 /**
  * Returns the timestamp of a wall time in a zone.
- * @param {string} wall text of a field `datetime-local`
+ * @param {string} wall date and time: `2026-11-24T20:00`
  * @param {string} zone offset, `Z`, or name of a time zone
  */
 export function timestampOf(wall, zone) {
@@ -182,12 +182,16 @@ export function zoneOrUtc(timeZone) {
  * @param {string} timeZone
  */
 export function dayIn(timeZone) {
-  const format = new Intl.DateTimeFormat('en-CA', {
+  const format = new Intl.DateTimeFormat('en', {
     timeZone,
     year: 'numeric',
     month: '2-digit',
     day: '2-digit',
   });
-  return (/** @type {string} */ timestamp) =>
-    format.format(new Date(timestamp)).padStart('YYYY-MM-DD'.length, '0');
+  return (/** @type {string} */ timestamp) => {
+    // Their order and the marks between them depend on the version of the locale data.
+    const parts = new Map(format.formatToParts(new Date(timestamp)).map(({ type, value }) => [type, value]));
+    const day = [parts.get('year'), parts.get('month'), parts.get('day')].join('-');
+    return day.padStart('YYYY-MM-DD'.length, '0');
+  };
 }

@@ -27,7 +27,8 @@ const NAMED_LISTS = {
 const moneyFormats = new Map();
 
 /**
- * Formats an amount in a currency: `$25.00`. A code that no currency has is written as it is.
+ * Formats an amount in a currency with all its digits: `$25.00`, `$19.999`. A code that no currency has is written as it
+ * is.
  * @param {number} amount
  * @param {string} currency
  */
@@ -35,7 +36,12 @@ export function formatMoney(amount, currency) {
   if (!/^[A-Za-z]{3}$/.test(currency)) return `${amount} ${currency}`;
   let format = moneyFormats.get(currency);
   if (format === undefined) {
-    format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'narrowSymbol' });
+    format = new Intl.NumberFormat('en', {
+      style: 'currency',
+      currency,
+      currencyDisplay: 'narrowSymbol',
+      maximumFractionDigits: 20,
+    });
     moneyFormats.set(currency, format);
   }
   return format.format(amount);

@@ -1,6 +1,6 @@
 /**
  * The API key of a tab, `svc:o:<organization_id>:<api_key>`, which the explorer and the documentation share.
- * `sessionStorage` ends with the tab, and no other tab or server sees it.
+ * `sessionStorage` ends with the tab. No server sees it, and other tabs of the same service get it from an open one.
  */
 
 /** @import { Exchange } from './exchange.js' */
@@ -8,6 +8,11 @@
 const STORED_KEY = 'foyer-key';
 /** Fragment with a key, as in the address that the demo prints. Browsers never send a fragment. */
 const GIVEN_KEY = /^#key=(.+)$/;
+
+/** Time within which other tabs answer, in milliseconds. */
+const ANSWER_MS = 200;
+/** Connects the tabs of this service, once `sharedKey` is called. @type {BroadcastChannel | undefined} */
+let tabs;
 
 /** Request that tells whether a key is valid. */
 export const KEY_TEST = { target: 'v1/events?perPage=1', headers: [] };
@@ -24,15 +29,44 @@ export function keepKey(key) {
   sessionStorage.setItem(STORED_KEY, key);
 }
 
+/** Forgets the key, in all tabs that have it. */
 export function forgetKey() {
+  tabs?.postMessage({ kind: 'forgotten', key: storedKey() });
   sessionStorage.removeItem(STORED_KEY);
+}
+
+/**
+ * Returns the key of this tab or, if there is none, that of the open tabs, unless they have several. Answers tabs that
+ * ask from then on.
+ * @param {() => void} forget called when another tab forgets the key of this one
+ */
+export async function sharedKey(forget) {
+  const others = new BroadcastChannel(new URL('.', location.href).href);
+  /** @type {Set<string>} */
+  const keys = new Set();
+  /** @param {MessageEvent<{ kind: 'question' | 'answer' | 'forgotten', key: string }>} message */
+  const take = ({ data: { kind, key } }) => {
+    const own = storedKey();
+    if (kind === 'answer') keys.add(key);
+    else if (kind === 'question' && own !== undefined) others.postMessage({ kind: 'answer', key: own });
+    else if (kind === 'forgotten' && key === own) forget();
+  };
+  others.addEventListener('message', take);
+  tabs = others;
+  if (storedKey() === undefined) {
+    others.postMessage({ kind: 'question' });
+    await new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
+    const [key] = keys;
+    if (keys.size === 1 && storedKey() === undefined) keepKey(key);
+  }
+  return storedKey();
 }
 
 /** Returns a key in the address, and removes it from the address and the history of the tab. */
 export function takeGivenKey() {
   const given = GIVEN_KEY.exec(location.hash)?.[1];
   if (given === undefined) return undefined;
-  history.replaceState(null, '', location.pathname + location.search);
+  history.replaceState(history.state, '', location.pathname + location.search);
   try {
     return decodeURIComponent(given);
   } catch {

@@ -76,14 +76,29 @@ describe('A form of filters', () => {
 
   it('makes a query of its fields', () => {
     const fields: Record<string, string> = {
-      'updatedAt.gte': '2026-09-01T00:00',
+      'updatedAt.gte': '2026-09-01',
+      'updatedAt.gte time': '08:30',
       'updatedAt.gte zone': '+02:00',
       sessionIds: 'ses_1, ses_2',
       orderIds: 'a&b,',
     };
     expect(queryOf(submitted(filters, (name) => fields[name] ?? ''))).to.equal(
-      'updatedAt.gte=2026-09-01T00:00%2B02:00&sessionIds=ses_1,ses_2&orderIds=a%26b,',
+      'updatedAt.gte=2026-09-01T08:30%2B02:00&sessionIds=ses_1,ses_2&orderIds=a%26b,',
     );
+  });
+});
+
+describe('A date without a time', () => {
+  it('has its whole day within the bound or outside', () => {
+    const { filters } = contract.list('sessions');
+    const fieldOf = (name: string) =>
+      name.endsWith(' zone') ? 'Z' : name.endsWith(' time') ? '' : '2026-09-01';
+    expect(Object.fromEntries(submitted(filters, fieldOf))).to.include({
+      'startAt.gte': '2026-09-01T00:00Z',
+      'startAt.gt': '2026-09-01T23:59:59.999Z',
+      'startAt.lte': '2026-09-01T23:59:59.999Z',
+      'startAt.lt': '2026-09-01T00:00Z',
+    });
   });
 });
 

@@ -46,13 +46,14 @@ describe('The sales of an event', () => {
   it('add up the amounts of each currency, without cancelled tickets', () => {
     const day = '2026-06-01T00:00:00Z';
     const tally = tallyOf([
-      sold(day, { finalPaidPrice: 12.5 }),
+      sold(day, { finalPaidPrice: 0.1 }),
+      sold(day, { finalPaidPrice: 0.2 }),
       sold(day, { cancelledAt: '2026-06-02T00:00:00Z' }),
       sold(day, { currency: 'USD' }),
     ]);
-    expect(tally).to.include({ issued: 3, cancelled: 1 });
+    expect(tally).to.include({ issued: 4, cancelled: 1 });
     expect([...tally.paid]).to.deep.equal([
-      ['EUR', 12.5],
+      ['EUR', 0.3],
       ['USD', 10],
     ]);
   });
