@@ -106,11 +106,14 @@ describe('A visit to the explorer', () => {
       await second.locator('table').waitFor();
       const docs = await open('/docs');
       await docs.locator('#key-state.good').waitFor();
+      const guide = await open('/docs/guide');
+      await guide.getByRole('button', { name: 'Copy with the key' }).first().waitFor();
       expect(await first.context().storageState()).to.deep.equal({ cookies: [], origins: [] });
       await docs.evaluate(`sessionStorage.setItem('foyer-key', 'svc:o:other:key')`);
       await (await open('/explorer')).locator('#key:focus').waitFor();
       await first.getByRole('button', { name: 'Sign out' }).click();
       await second.locator('#key').waitFor();
+      await guide.getByRole('button', { name: 'Copy', exact: true }).first().waitFor();
       expect(await second.evaluate('sessionStorage.length')).to.equal(0);
       expect(await docs.evaluate('sessionStorage.length')).to.equal(1);
     }));

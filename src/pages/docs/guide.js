@@ -1,5 +1,5 @@
 import { copy, quoted } from '../shared/curl.js';
-import { keepKey, masked, storedKey, takeGivenKey } from '../shared/session.js';
+import { forgetKey, keepKey, masked, sharedKey, storedKey, takeGivenKey } from '../shared/session.js';
 
 /**
  * The guide and the pages beside it: their examples get the address of this service and the key of the tab. The page
@@ -11,6 +11,12 @@ const EXAMPLE_BASE = /\$FOYER_URL|https:\/\/tickets\.example\.org/g;
 /** A text of a shell with the key, in double quotes, or the key alone. */
 const EXAMPLE_KEY = /"([^"$]*)\$FOYER_KEY"|(?<=FOYER_KEY=)svc:o:ORGANIZATION:SECRET/g;
 
+/** Shows each example with the key that the tab has now. @type {(() => void)[]} */
+const shows = [];
+const showAll = () => {
+  for (const show of shows) show();
+};
+
 const given = takeGivenKey();
 if (given !== undefined) keepKey(given);
 
@@ -19,6 +25,14 @@ for (const code of document.querySelectorAll('code')) {
   code.textContent = code.textContent.replaceAll(EXAMPLE_BASE, BASE);
   if (code.matches(':is(.language-sh, .language-ts, .language-python)')) addCopyButton(code);
 }
+// Also when the browser shows the page again after a sign-in on another one.
+addEventListener('pageshow', showAll);
+const forget = () => {
+  forgetKey();
+  showAll();
+};
+await sharedKey(forget, '..');
+showAll();
 
 /** @param {Element} code */
 function addCopyButton(code) {
@@ -35,8 +49,7 @@ function addCopyButton(code) {
     });
   });
   code.after(button, outcome);
-  // Also when the browser shows the page again after a sign-in on another one.
-  addEventListener('pageshow', () => {
+  shows.push(() => {
     key = storedKey();
     code.textContent = withKey(example, key && masked(key));
     button.textContent = example.match(EXAMPLE_KEY) && key !== undefined ? 'Copy with the key' : 'Copy';

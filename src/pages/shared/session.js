@@ -39,9 +39,10 @@ export function forgetKey() {
  * Returns the key of this tab or, if there is none, that of the open tabs, unless they have several. Answers tabs that
  * ask from then on.
  * @param {() => void} forget called when another tab forgets the key of this one
+ * @param {string} base of the service, relative to the page
  */
-export async function sharedKey(forget) {
-  const others = new BroadcastChannel(new URL('.', location.href).href);
+export async function sharedKey(forget, base = '.') {
+  const others = new BroadcastChannel(new URL(base, location.href).href);
   /** @type {Set<string>} */
   const keys = new Set();
   /** @param {MessageEvent<{ kind: 'question' | 'answer' | 'forgotten', key: string }>} message */
