@@ -20,6 +20,8 @@ export interface Change {
   /** Decides on the position in the list. */
   readonly day: number;
   readonly text: string;
+  /** Events that the record belongs to, or the first of them if it has one. */
+  readonly eventIds: readonly string[];
 }
 
 /** Whether an id begins a run: its SHA-256 ends in ten zero bits. */
@@ -34,7 +36,10 @@ const IDS = [
   ...['é', '"', '\\', '\u{1f3ad}', '\ue000', 'i"é'],
 ];
 
-export const change: fc.Arbitrary<Change> = fc.record({
+/** The events that other records name. */
+export const EVENT_IDS = IDS.slice(1, 5);
+
+const anyChange: fc.Arbitrary<Change> = fc.record({
   organizationId: fc.constantFrom(...ORGANIZATIONS),
   // Tickets, orders and offers are merged alike.
   collection: fc.constantFrom<Collection>(
@@ -50,7 +55,13 @@ export const change: fc.Arbitrary<Change> = fc.record({
   does: fc.constantFrom<Change['does']>('put', 'put', 'put', 'delete', 'delete', 'both'),
   day: fc.integer({ min: 1, max: 4 }),
   text: fc.constantFrom('one', 'two'),
+  eventIds: fc.uniqueArray(fc.constantFrom(...EVENT_IDS), { minLength: 1, maxLength: 2 }),
 });
+
+/** Of the changes of events, half are of those that other records name. */
+export const change: fc.Arbitrary<Change> = anyChange.map((one) =>
+  one.collection === 'events' && one.text === 'two' ? { ...one, id: one.eventIds[0] } : one,
+);
 
 /** The changes of each step, the first of which makes the base. */
 export const histories: fc.Arbitrary<readonly Change[][]> = fc
@@ -126,10 +137,10 @@ function filesOf(records: readonly { readonly change: Change; readonly line: Imp
   };
 }
 
-function lineOf({ organizationId, collection, id, day, text }: Change): ImportRecord {
+function lineOf({ organizationId, collection, id, day, text, eventIds }: Change): ImportRecord {
   const { event, session, ticket, order, offer } = recordsIn(organizationId);
   const at = `2026-01-0${day}T00:00:00Z`;
-  const eventId = IDS[day];
+  const [eventId] = eventIds;
   switch (collection) {
     case 'events':
       return event(id, { createdAt: at, title: text });
@@ -138,8 +149,14 @@ function lineOf({ organizationId, collection, id, day, text }: Change): ImportRe
     case 'tickets':
       return ticket(id, { issuedAt: at, status: text, eventId });
     case 'orders':
-      return order(id, { createdAt: at, paymentMethod: text, placedItems: [{ eventId }] });
+      return order(id, {
+        createdAt: at,
+        paymentMethod: text,
+        placedItems: eventIds.map((eventId) => ({ eventId })),
+      });
     case 'offers':
-      return offer(id, 'PRODUCT', { createdAt: at, name: text, heldByEventIds: [eventId] });
+      return text === 'one'
+        ? offer(id, 'TICKET', { createdAt: at, eventId })
+        : offer(id, 'PRODUCT', { createdAt: at, heldByEventIds: eventIds });
   }
 }

@@ -32,10 +32,17 @@ const digestsIn = (file: string) => digestsOf(readSnapshot(file, { isThorough: t
 
 interface StoredRecord {
   readonly key: string;
-  /** The served record, and the event of a session. */
+  /** The served record, and the event of a session, or those of an offer. */
   readonly content: string;
   readonly changedAt: string;
 }
+
+/** The events of a record that its text lacks, as SQL. */
+const EVENTS: Readonly<Record<string, string>> = {
+  sessions: 'event_id',
+  offers: `(SELECT json_group_array(event_id) FROM offer_events
+            WHERE organization_id = offers.organization_id AND offer_row = offers.row)`,
+};
 
 /** Reads the records of a snapshot file with the times of their last changes, and its deletions in any order. */
 function storedIn(file: string) {
@@ -44,7 +51,7 @@ function storedIn(file: string) {
     database
       .prepare<[], StoredRecord>(
         `SELECT json_array('${name}', organization_id, record ->> '${resource.id}') AS key,
-                record || ${name === 'sessions' ? 'event_id' : "''"} AS content, changed_at AS changedAt
+                record || ${EVENTS[name] ?? "''"} AS content, changed_at AS changedAt
          FROM ${name}`,
       )
       .all(),

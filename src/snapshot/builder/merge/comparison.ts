@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { parseTimestamp } from '../../../contract/timestamp.ts';
-import type { CollectionLayout } from '../../format/layout.ts';
+import { type CollectionLayout, OFFERS } from '../../format/layout.ts';
 import type { SnapshotOrigin } from '../../../store/organization-image.ts';
 import type { StagedRecord } from '../staging/staging-file.ts';
 import { LINKED, type Staging } from '../staging/staging.ts';
@@ -154,14 +154,23 @@ function linkedContent({ json, values }: Pick<StagedRecord, 'json' | 'values'>):
  * Returns the row of a run, from a row on, before which a record belongs, and whether it is the record of that row.
  * Returns undefined when it follows the run.
  */
-function meet(run: EarlierRun, { json, organization }: StagedRecord, from: number) {
+function meet(run: EarlierRun, staged: StagedRecord, from: number) {
+  const { json, organization } = staged;
   const { layout } = run.run;
   if (organization !== run.organization)
     return organization < run.organization ? { row: from, isSame: false } : undefined;
   // Mostly, the records of both are the same, and none has to be parsed.
-  if (from < run.count && run.jsonAt(from) === json) return { row: from, isSame: true };
+  if (from < run.count && isSame(run, from, staged)) return { row: from, isSame: true };
   const place = placeOf(layout, json);
   if (isBefore(layout, run.placeAt(run.count - 1), place)) return undefined;
   const row = run.rowOf(place, from);
-  return { row, isSame: row < run.count && run.jsonAt(row) === json };
+  return { row, isSame: row < run.count && isSame(run, row, staged) };
+}
+
+/** Returns whether the record of a row is a staged one. Of an offer, only the columns name the events that hold it. */
+function isSame(run: EarlierRun, row: number, { json, values }: StagedRecord): boolean {
+  const isServedAlike = run.jsonAt(row) === json;
+  if (!isServedAlike || run.run.layout !== OFFERS) return isServedAlike;
+  run.check();
+  return run.valuesAt(row).join() === values.join();
 }
