@@ -93,6 +93,7 @@ export interface ChangesOperation extends OperationBase {
   readonly kind: 'changes';
   readonly since: Parameter;
   readonly collections: Parameter;
+  readonly eventIds: Parameter;
 }
 
 export type PathParameter = Required<Omit<Parameter, 'kind'>>;
@@ -100,7 +101,7 @@ export type PathParameter = Required<Omit<Parameter, 'kind'>>;
 export type Operation = ListOperation | RetrieveOperation | ChangesOperation;
 
 export function parametersOf(operation: Operation): readonly Parameter[] {
-  if (operation.kind === 'changes') return [operation.since, operation.collections];
+  if (operation.kind === 'changes') return [operation.since, operation.collections, operation.eventIds];
   return operation.kind === 'list' ? operation.parameters : [];
 }
 
@@ -335,7 +336,8 @@ export const OPERATIONS: readonly Operation[] = [
     description:
       `A stream (\`${NDJSON_TYPE}\`) of the changes that bring a copy to the live snapshot, one in each line: deleted ` +
       'records, then new and changed ones, and at the end the token of that snapshot. Without a token, or with one that ' +
-      'cannot be continued, the stream begins with `reset` and has all records. A stream without its last line is not ' +
+      'cannot be continued, the stream begins with `reset` and has all records. With `eventIds`, a record that no longer ' +
+      'belongs to them counts as deleted; a token of other events cannot be continued. A stream without its last line is not ' +
       'whole: apply nothing of it.',
     since: {
       name: 'since',
@@ -348,5 +350,12 @@ export const OPERATIONS: readonly Operation[] = [
       description: 'Collections to read, comma-separated. Default: all of them.',
       example: 'tickets,orders',
     },
+    eventIds: anyOf(
+      'eventIds',
+      'eventId',
+      ID_LIST,
+      'Limits the copy to these events, with the sessions, tickets, orders and offers that the filters of the lists find.',
+      'evt_42,evt_43',
+    ),
   },
 ];

@@ -68,7 +68,8 @@ export function planList(operation: ListOperation, values: Readonly<Record<strin
   return { collection: operation.collection, where, ...(view && { view }), ...paging };
 }
 
-function keysOf(value: ParameterValue): string[] {
+/** Returns the values of a list or of one value, each once. */
+export function keysOf(value: ParameterValue): string[] {
   return typeof value === 'object' ? [...new Set(value)] : [String(value)];
 }
 

@@ -3,14 +3,12 @@ import type { ListImage } from '../store/organization-image.ts';
 import { lengthAt, recordsAt, type RecordsImage } from '../store/records.ts';
 import type { Plan } from './plan.ts';
 import { isServedAsStored, recordSegments } from './read-page.ts';
-import { rowsAt, type Selection, totalOf } from './select.ts';
+import { blocksOf, type Selection } from './select.ts';
 
 /** A chunk ends with the record that reaches this length. */
 export const CHUNK_BYTES = 64 * 1024;
 /** Room for longer chunks in the buffer of a chunk. */
 const SPARE_BYTES = 8 * 1024;
-/** Rows that are looked up at once. */
-const BLOCK_ROWS = 1024;
 
 const NEWLINE = Buffer.from('\n');
 
@@ -30,9 +28,7 @@ export function* readLines(
 ): Generator<Buffer> {
   const join = chunkJoiner(isSent);
   const { records } = list.collections[plan.collection];
-  const total = totalOf(selection);
-  for (let start = 0; start < total; start += BLOCK_ROWS) {
-    const rows = rowsAt(selection, start, Math.min(start + BLOCK_ROWS, total));
+  for (const rows of blocksOf(selection)) {
     for (let from = 0; from < rows.length;) {
       const end = endOfChunk(records, rows, from);
       yield linesOf(list, plan, rows.subarray(from, end), now, join);

@@ -27,6 +27,16 @@ export function rowsAt(selection: Selection, start: number, end: number): Uint32
   return rowSpan(selection.from + start, selection.from + end);
 }
 
+/** Rows that are looked up at once. */
+const BLOCK_ROWS = 1024;
+
+/** Yields the rows of a selection in blocks. */
+export function* blocksOf(selection: Selection): Generator<Uint32s> {
+  const total = totalOf(selection);
+  for (let start = 0; start < total; start += BLOCK_ROWS)
+    yield rowsAt(selection, start, Math.min(start + BLOCK_ROWS, total));
+}
+
 /** Bound of the selection cache of a thread, over all organizations. */
 const CACHE_BYTES = 8 * MEGABYTE;
 const selectionCache = new SelectionCache(CACHE_BYTES);

@@ -208,7 +208,7 @@ export interface paths {
         };
         /**
          * Read the changes since a snapshot
-         * @description A stream (`application/x-ndjson`) of the changes that bring a copy to the live snapshot, one in each line: deleted records, then new and changed ones, and at the end the token of that snapshot. Without a token, or with one that cannot be continued, the stream begins with `reset` and has all records. A stream without its last line is not whole: apply nothing of it.
+         * @description A stream (`application/x-ndjson`) of the changes that bring a copy to the live snapshot, one in each line: deleted records, then new and changed ones, and at the end the token of that snapshot. Without a token, or with one that cannot be continued, the stream begins with `reset` and has all records. With `eventIds`, a record that no longer belongs to them counts as deleted; a token of other events cannot be continued. A stream without its last line is not whole: apply nothing of it.
          *
          *     Requires `Service-API-Version: preview`.
          */
@@ -1707,7 +1707,7 @@ export interface components {
             next: string;
             /** @description Production time of the snapshot. */
             dataAsOf: string;
-            /** @description Number of records in the snapshot, of each collection that was requested. */
+            /** @description Number of records in the snapshot, of each collection that was requested; with `eventIds`, of these events. */
             counts: {
                 events?: number;
                 sessions?: number;
@@ -3216,6 +3216,8 @@ export interface operations {
                 since?: string;
                 /** @description Collections to read, comma-separated. Default: all of them. */
                 collections?: ("events" | "sessions" | "tickets" | "orders" | "offers")[];
+                /** @description Limits the copy to these events, with the sessions, tickets, orders and offers that the filters of the lists find. Comma-separated, or given several times; at most 10 values. A record matches if it has any of them. */
+                eventIds?: string[];
             };
             header: {
                 /** @description This operation is part of `preview` only, and may change or be withdrawn at any time. */

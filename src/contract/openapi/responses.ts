@@ -246,7 +246,8 @@ const ChangeEnd = line('end', 'Last line. Without it, the stream is not whole.',
   dataAsOf: text('Production time of the snapshot.'),
   counts: {
     type: 'object',
-    description: 'Number of records in the snapshot, of each collection that was requested.',
+    description:
+      'Number of records in the snapshot, of each collection that was requested; with `eventIds`, of these events.',
     properties: Object.fromEntries(COLLECTION_NAMES.map((name) => [name, count])),
     additionalProperties: true,
   },
