@@ -33,6 +33,8 @@ export interface Copy {
 export interface SyncOptions extends RequestOptions {
   /** The collections of the copy. Default: all. When another one is added, the next round copies all records. */
   readonly collections?: readonly CollectionName[] | undefined;
+  /** The events of the copy, at most 10. Default: all. With others, the next round copies all of their records. */
+  readonly eventIds?: readonly string[] | undefined;
 }
 
 /** Makes a round. The transport repeats one whose stream breaks off, with the same token. */
@@ -40,9 +42,9 @@ export function syncCopy(
   transport: Transport,
   copy: Copy,
   token: string | undefined,
-  { collections, signal }: SyncOptions = {},
+  { collections, eventIds, signal }: SyncOptions = {},
 ): Promise<SyncState> {
-  const query = encodeQuery({ since: token, collections });
+  const query = encodeQuery({ since: token, collections, eventIds });
   const call = { operation: 'readChanges', query, accept: 'application/x-ndjson', signal } as const;
   return transport.send(call, (answer) => apply(answer, copy));
 }

@@ -3,7 +3,7 @@
 
     FOYER_KEY=svc:o:ORGANIZATION:SECRET python3 foyer_source.py https://tickets.example.org copy.duckdb
 
-It makes one round. It needs Python 3.11 and "dlt[duckdb,parquet]>=1.31". docs/integrators.md explains the changes.
+It makes one round. --events evt_42,evt_43 limits the copy to these events. It needs Python 3.11 and "dlt[duckdb,parquet]>=1.31". docs/integrators.md explains the changes.
 A pipeline to another destination makes the same three calls with foyer().
 """
 
@@ -69,13 +69,13 @@ def mark_tables(columns, scope, rows):
 
 
 @dlt.resource
-def changes(base_url, key):
+def changes(base_url, key, event_ids):
     """Yields the changes since the previous round. dlt loads their token, as its state, together with them."""
     state, columns = dlt.current.resource_state(), read_columns(base_url)
     headers = {"Service-API-Version": "preview"}
     # An entry of ~/.netrc would replace a key in the headers, and after a redirect any key.
     client = requests.Client(session_attrs={"auth": BearerTokenAuth(key), "max_redirects": 0})
-    parameters = {"since": state.get("token"), "collections": ",".join(KEYS)}
+    parameters = {"since": state.get("token"), "collections": ",".join(KEYS), "eventIds": event_ids}
     # After 429 and 5xx, this client of dlt waits for Retry-After, and repeats the request.
     with client.get(f"{base_url}/v1/changes", params=parameters, headers=headers, stream=True) as response:
         yield from mark_tables(columns, "KEY IN (SELECT KEY FROM {staging_table})", [])
@@ -98,15 +98,16 @@ def changes(base_url, key):
 
 
 @dlt.source(max_table_nesting=0)  # Objects and lists become JSON in one column.
-def foyer(base_url: str = dlt.config.value, key: str = dlt.secrets.value):
-    """Returns the records of an organization."""
-    return changes(base_url, key)
+def foyer(base_url: str = dlt.config.value, key: str = dlt.secrets.value, event_ids: str | None = None):
+    """Returns the records of an organization, or of some of its events."""
+    return changes(base_url, key, event_ids)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Keeps a copy of an organization's records in DuckDB.")
     parser.add_argument("base_url")
     parser.add_argument("database")
+    parser.add_argument("--events", metavar="IDS", help="copy these events only, with commas between them")
     options = parser.parse_args()
     # dlt keeps loaded rows in its folder and in a second dataset, by default.
     dlt.config["load.delete_completed_jobs"] = dlt.config["load.truncate_staging_dataset"] = True
@@ -119,5 +120,6 @@ if __name__ == "__main__":
     # A round that was killed may have left changes that are not loaded. The next round begins with their token.
     pipeline.normalize()
     pipeline.load()
-    pipeline.run(foyer(options.base_url, os.environ["FOYER_KEY"]), loader_file_format="parquet")
+    source = foyer(options.base_url, os.environ["FOYER_KEY"], options.events)
+    pipeline.run(source, loader_file_format="parquet")
     print("copied the data as of", pipeline.state["sources"]["foyer"]["resources"]["changes"]["dataAsOf"])

@@ -3,7 +3,7 @@
 
     FOYER_KEY=svc:o:ORGANIZATION:SECRET python3 sync.py https://tickets.example.org copy.sqlite --every 60
 
-Without --every, it makes one round. It needs Python 3.11 and requests. docs/integrators.md explains the changes.
+Without --every, it makes one round. --events evt_42,evt_43 limits the copy to these events. It needs Python 3.11 and requests. docs/integrators.md explains the changes.
 """
 
 import argparse
@@ -30,10 +30,10 @@ def add_key(request):
     return request
 
 
-def request_changes(session, base_url, token):
+def request_changes(session, base_url, query):
     """Returns the response, whose body has not arrived yet. Waits after 429."""
     url, pause = f"{base_url}/v1/changes", 1
-    while (response := session.get(url, params={"since": token}, stream=True, timeout=60)).status_code == 429:
+    while (response := session.get(url, params=query, stream=True, timeout=60)).status_code == 429:
         response.close()
         # A proxy may send no Retry-After, or a date.
         seconds = response.headers.get("Retry-After", "")
@@ -43,10 +43,11 @@ def request_changes(session, base_url, token):
     return response
 
 
-def copy_round(session, base_url, database):
+def copy_round(session, base_url, database, event_ids):
     """Applies the changes since the stored token in one transaction, or nothing. Returns the time of the data."""
     token = database.execute("SELECT value FROM state WHERE name = 'token'").fetchone()
-    with database, request_changes(session, base_url, token and token[0]) as response:
+    query = {"since": token and token[0], "eventIds": event_ids}
+    with database, request_changes(session, base_url, query) as response:
         for line in response.iter_lines(chunk_size=65536):
             match json.loads(line):
                 case {"change": "reset"}:
@@ -67,6 +68,7 @@ def copy_round(session, base_url, database):
 parser = argparse.ArgumentParser(description="Keeps a copy of an organization's records.")
 parser.add_argument("base_url")
 parser.add_argument("database")
+parser.add_argument("--events", metavar="IDS", help="copy these events only, with commas between them")
 parser.add_argument("--every", type=float, metavar="SECONDS", help="repeat the round after this pause")
 options = parser.parse_args()
 session = Session()
@@ -77,7 +79,7 @@ database = sqlite3.connect(options.database)
 database.executescript(SCHEMA)
 while True:
     try:
-        print("copied the data as of", copy_round(session, options.base_url, database), flush=True)
+        print("copied the data as of", copy_round(session, options.base_url, database, options.events), flush=True)
         status = 0
     except (RequestException, ValueError) as error:  # ValueError: a line that broke off
         print(f"not copied: {error}", file=sys.stderr, flush=True)

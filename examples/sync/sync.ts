@@ -9,16 +9,19 @@ import { type Copy, FoyerClient, FoyerError, type SyncState } from '../../client
  *
  *     FOYER_KEY=svc:o:ORGANIZATION:SECRET node sync.ts https://tickets.example.org copy.sqlite --every 60
  *
- * Without --every, it makes one round. It needs Node 24 or later. docs/integrators.md explains the changes of a round.
+ * Without --every, it makes one round. --events evt_42,evt_43 limits the copy to these events. It needs Node 24 or later.
+ * docs/integrators.md explains the changes of a round.
  */
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { every: { type: 'string' } },
+  options: { events: { type: 'string' }, every: { type: 'string' } },
 });
 const credential = process.env['FOYER_KEY'];
 if (positionals.length !== 2 || credential === undefined) {
-  console.error('usage: FOYER_KEY=svc:o:ORGANIZATION:SECRET node sync.ts URL DATABASE [--every SECONDS]');
+  console.error(
+    'usage: FOYER_KEY=svc:o:ORGANIZATION:SECRET node sync.ts URL DATABASE [--events IDS] [--every SECONDS]',
+  );
   process.exit(2);
 }
 
@@ -66,7 +69,7 @@ for (;;) {
   try {
     const row = database.prepare('SELECT value FROM state').get();
     const state = row && (JSON.parse(String(row['value'])) as SyncState);
-    const { dataAsOf } = await client.sync(copy, state?.next);
+    const { dataAsOf } = await client.sync(copy, state?.next, { eventIds: values.events?.split(',') });
     console.log(`copied the data as of ${dataAsOf}`);
   } catch (error) {
     if (!(error instanceof FoyerError)) throw error;

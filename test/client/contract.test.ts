@@ -116,10 +116,9 @@ describe('The TypeScript client and the contract', () => {
   }
 
   it('have the same parameters: readChanges', async () => {
-    const sent = { since: 'token', collections: ['tickets', 'orders'] as const };
-    const [{ url }] = await sentBy((client) =>
-      client.sync(COPY, sent.since, { collections: sent.collections }).catch(() => undefined),
-    );
+    const options = { collections: ['tickets', 'orders'], eventIds: ['a', 'b'] } as const;
+    const sent = { since: 'token', ...options };
+    const [{ url }] = await sentBy((client) => client.sync(COPY, sent.since, options).catch(() => undefined));
     const parameters = OPERATIONS.flatMap((each) => (each.kind === 'changes' ? parametersOf(each) : []));
     const received = Object.fromEntries(
       parameters.map(({ name, kind }) => [name, kind.read(url.searchParams.get(name) ?? '')]),

@@ -11,7 +11,7 @@ import { Random } from '../../scripts/sample/random.ts';
 import type { BuildOptions } from '../../src/snapshot/builder/build-snapshot.ts';
 import { byCollection } from '../../src/snapshot/format/layout.ts';
 import { publishSnapshot } from '../../src/snapshot/publish/publish-snapshot.ts';
-import { histories, ORGANIZATIONS, World } from './random-history.ts';
+import { EVENT_IDS, histories, ORGANIZATIONS, World } from './random-history.ts';
 import { INHERITED, ROOT } from './command.ts';
 import { byDepth } from './depth.ts';
 import {
@@ -187,8 +187,8 @@ export function describeSync(program: SyncProgram): void {
     }
 
     /** Starts a round, as users do. */
-    function sync(origin = replica.origin, key = credential) {
-      const words = [join(ROOT, 'examples', file), origin, inFolder('copy')];
+    function sync(origin = replica.origin, key = credential, ...more: readonly string[]) {
+      const words = [join(ROOT, 'examples', file), origin, inFolder('copy'), ...more];
       const env = { ...INHERITED, HOME: inFolder('.'), ...environment, FOYER_KEY: key };
       return promisify(execFile)(command, words, { env });
     }
@@ -269,6 +269,24 @@ export function describeSync(program: SyncProgram): void {
         expectCopyOf(fault.endsWith('killed') ? time : copy().time);
         await syncAndCompare();
       }
+      await syncAndCompare();
+    });
+
+    it('copies some events, and all of them again', async () => {
+      // The text of an offer may lack its events.
+      const belongs = ([key, text]: [string, string]) => {
+        const [eventId, record] = JSON.parse(text) as [string | null, ImportRecord];
+        const { id, eventId: own = eventId, placedItems = [] } = record;
+        const ids = key.startsWith('events ')
+          ? [id]
+          : [own, ...(placedItems as ImportRecord[]).map((item) => item['eventId'])];
+        return !key.startsWith('offers ') && ids.some((one) => some.includes(String(one)));
+      };
+      const some = EVENT_IDS.slice(0, 2);
+      await sync(replica.origin, credential, '--events', some.join());
+      const records = [...copy().records].filter(([key]) => !key.startsWith('offers '));
+      expect(records).to.have.deep.members([...(contents.get(liveTime) ?? [])].filter(belongs));
+      expect(records).to.not.have.length(0);
       await syncAndCompare();
     });
 

@@ -32,7 +32,7 @@ class Main {
     var ticket = ticketsApi.getTicket(given.ticketId(), null, null, null, null);
     var order = ordersApi.getOrder(given.orderId(), null, null, null, null);
     var offer = catalogApi.getOffer(given.offerId(), "preview", null, null, null);
-    var changes = new ChangesApi(client).readChangesCall("preview", null, List.of("offers"), null, null, null).execute();
+    var changes = new ChangesApi(client).readChangesCall("preview", null, List.of("offers"), null, null, null, null).execute();
 
     System.out.println(JSON.getGson().toJson(Map.of(
         "pages", List.of(events, sessions, first, second, orders, offers),
