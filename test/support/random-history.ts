@@ -58,10 +58,15 @@ const anyChange: fc.Arbitrary<Change> = fc.record({
   eventIds: fc.uniqueArray(fc.constantFrom(...EVENT_IDS), { minLength: 1, maxLength: 2 }),
 });
 
-/** Of the changes of events, half are of those that other records name. */
-export const change: fc.Arbitrary<Change> = anyChange.map((one) =>
-  one.collection === 'events' && one.text === 'two' ? { ...one, id: one.eventIds[0] } : one,
-);
+/**
+ * Of the changes of events, half are of those that other records name. Of those of offers, half are of four offers with
+ * the same text each time, so that only their events change.
+ */
+export const change: fc.Arbitrary<Change> = anyChange.map((one) => {
+  if (one.text === 'one') return one;
+  if (one.collection === 'offers') return { ...one, id: `held ${one.day}` };
+  return one.collection === 'events' ? { ...one, id: one.eventIds[0] } : one;
+});
 
 /** The changes of each step, the first of which makes the base. */
 export const histories: fc.Arbitrary<readonly Change[][]> = fc
