@@ -27,7 +27,7 @@ export class Api {
   #readings = new Map();
   #leaving = new AbortController();
   /**
-   * Latest first.
+   * Latest first. A request that is sent aside comes after that of the view.
    * @type {readonly Sent[]}
    */
   history = [];
@@ -85,14 +85,16 @@ export class Api {
    * @param {PageRequest} request
    * @param {AbortSignal} signal
    * @param {(refused: Exchange, retryAt: number) => void} waiting called with a 429 and the time at which its wait ends
+   * @param {Parameters<typeof send>[2]} [take] takes over a stream of lines
    * @throws {DOMException} if aborted
    */
-  async send(request, signal, waiting) {
+  async send(request, signal, waiting, take) {
     for (;;) {
-      const { target, headers } = request;
-      const exchange = await send({ target, headers: [authorization(this.#key), ...headers] }, signal);
+      const { target, headers, isAside = false } = request;
+      const exchange = await send({ target, headers: [authorization(this.#key), ...headers] }, signal, take);
       const sent = { ...exchange, request, number: ++this.#sent };
-      this.history = [sent, ...this.history].slice(0, KEPT_EXCHANGES);
+      const above = this.history.slice(0, isAside ? 1 : 0);
+      this.history = [...above, sent, ...this.history.slice(above.length)].slice(0, KEPT_EXCHANGES);
       if (sent.status !== 429) return sent;
       const seconds = Number(headerOf(sent, 'retry-after') ?? DEFAULT_WAIT);
       waiting(sent, Date.now() + seconds * 1000);
@@ -127,6 +129,8 @@ export class Reading {
    * @type {Exchange | undefined}
    */
   answer;
+  /** @type {((answer: Exchange) => void) | undefined} */
+  #answered;
   /** @type {(() => Tally) | undefined} */
   newTally;
   /** @type {Tally | undefined} */
@@ -153,12 +157,21 @@ export class Reading {
 
   /** Sends the first request again. */
   refresh() {
-    const { target, headers } = this.request;
+    const { headers } = this.request;
     const tag = this.answer === undefined || !this.isComplete ? undefined : headerOf(this.answer, 'etag');
     return this.#run(
-      tag === undefined ? this.request : { target, headers: [...headers, ['If-None-Match', tag]] },
+      tag === undefined ? this.request : { ...this.request, headers: [...headers, ['If-None-Match', tag]] },
       PAGES_UNASKED,
     );
+  }
+
+  /**
+   * Calls a function with the known answer, and with each that replaces it.
+   * @param {(answer: Exchange) => void} act
+   */
+  whenAnswered(act) {
+    this.#answered = act;
+    if (this.answer !== undefined) act(this.answer);
   }
 
   /** Reads the pages that are left, or begins again after a failure. */
@@ -223,6 +236,7 @@ export class Reading {
     const next = this.tally && this.#add(this.tally, /** @type {Page} */ (body));
     this.isComplete = next === undefined;
     if (this.isComplete) this.#completion.resolve(undefined);
+    if (isFirst) this.#answered?.(exchange);
     return next;
   }
 

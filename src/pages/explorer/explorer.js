@@ -15,7 +15,9 @@ import '../shared/time-chart.js';
 import { linkTo, routeOf } from './address.js';
 import { Api } from './api.js';
 import { Contract } from './contract.js';
+import { Downloads, downloadView } from './download.js';
 import { eventView, readEvent } from './event-view.js';
+import { findByKeyboard, findForm } from './find.js';
 import { listView, readList } from './list-view.js';
 import { readRecord, recordView } from './record-view.js';
 import { requestPanel } from './request-panel.js';
@@ -52,6 +54,9 @@ let readings = {};
 let measure = 'total';
 /** @type {{ refusal?: string, isTrying: boolean }} */
 let attempt = { isTrying: false };
+const downloads = new Downloads(draw);
+/** @type {unknown} */
+let findOutcome = nothing;
 /** @type {PanelState} */
 let panel = { isOpen: false, isKeyShown: false, selected: undefined };
 let isDrawing = false;
@@ -86,8 +91,8 @@ function page() {
   const { key, api } = session;
   return html`
     <a class="skip" href=${location.hash} @click=${skipToContent}>Skip to the content</a>
-    ${topBar(organizationOf(key))}
-    <main id="main">${content(api)}</main>
+    ${topBar(api, organizationOf(key))}
+    <main id="main">${downloadView(downloads)} ${content(api)}</main>
     ${requestPanel(api, key, panel, (changes) => {
       panel = { ...panel, ...changes };
       draw();
@@ -101,8 +106,11 @@ function skipToContent(event) {
   takeFocus();
 }
 
-/** @param {string} organization */
-function topBar(organization) {
+/**
+ * @param {Api} api
+ * @param {string} organization
+ */
+function topBar(api, organization) {
   const [current] = routeOf(location.hash).segments;
   return html`<header class="top">
     <div class="top-content">
@@ -121,6 +129,10 @@ function topBar(organization) {
           )}
         </ul>
       </nav>
+      ${findForm(api, contract, findOutcome, (outcome) => {
+        findOutcome = outcome;
+        draw();
+      })}
       <div class="account">
         <a href="docs">API docs</a>
         <a href="docs/guide">Guide</a>
@@ -136,7 +148,7 @@ function content(api) {
   if (contractFailure !== undefined)
     return html`<div class="notice bad" role="alert"><p>${contractFailure}</p></div>`;
   if (contract === undefined) return nothing;
-  const place = { api, contract, route: routeOf(location.hash), readings };
+  const place = { api, contract, route: routeOf(location.hash), readings, downloads };
   const [name] = place.route.segments;
   const id = place.route.segments.at(1);
   const list = listAt(contract, name);
@@ -242,6 +254,7 @@ async function tryKey(key, isFromForm) {
   });
   if (outcome.status === 200) {
     keepKey(key);
+    downloads.forget();
     session = { key, api };
     attempt = { isTrying: false };
     isFocusDue = isFromForm;
@@ -254,6 +267,7 @@ async function tryKey(key, isFromForm) {
 }
 
 function signOut() {
+  downloads.forget();
   session?.api.leave();
   session = undefined;
   panel = { isOpen: false, isKeyShown: false, selected: undefined };
@@ -266,11 +280,13 @@ function signOut() {
 function enterPlace() {
   session?.api.leave();
   readings = {};
+  findOutcome = nothing;
   if (routeOf(location.hash).segments.length === 0 && session !== undefined)
     history.replaceState(history.state, '', linkTo([START]));
   const route = routeOf(location.hash);
   document.title = [...route.segments, NAME].join(' · ');
-  if (session !== undefined && contract !== undefined) read({ api: session.api, contract, route, readings });
+  if (session !== undefined && contract !== undefined)
+    read({ api: session.api, contract, route, readings, downloads });
   draw();
 }
 
@@ -333,10 +349,13 @@ addEventListener('hashchange', ({ oldURL, newURL }) => {
     if (isSamePage && position === undefined) showResults();
   });
 });
+addEventListener('keydown', findByKeyboard);
 // A countdown is in view only while a request waits.
 setInterval(() => {
   if (document.querySelector('.countdown') !== null) draw();
 }, 1000);
+// Distances from now grow.
+setInterval(draw, 60_000);
 
 const given = takeGivenKey();
 const stored = await sharedKey(signOut);

@@ -1,5 +1,5 @@
 import { html, nothing } from 'lit-html';
-import { table } from '../shared/table.js';
+import { scrollingTable } from '../shared/table.js';
 import {
   entriesOf,
   filtersIn,
@@ -9,9 +9,10 @@ import {
   withFirstPage,
   withParameters,
 } from './address.js';
-import { listRequest } from './contract.js';
+import { listRequest, walkRequest } from './contract.js';
 import { eventCards } from './events.js';
 import { filterForm } from './filter-form.js';
+import { listBar, readTotal } from './list-bar.js';
 import { answerOf, empty, violationsOf } from './states.js';
 import { formatSession, formatWritten } from './times.js';
 import { absent, chips, formatMoney, mark, nameOr, timeWithOffset } from './values.js';
@@ -40,15 +41,25 @@ const PAGE_SIZES = [10, 25, 50, 100];
  * @param {Place} place
  * @param {Selection} selection
  */
-export function readList({ api, route, readings }, { list, ids = [], fixed = [] }) {
+export function readList(place, selection) {
+  const { api, contract, route, readings } = place;
+  const { list, ids = [], fixed = [] } = selection;
   readings.page = api.read(listRequest(list, ids, [...fixed, ...entriesOf(route.query)]));
+  readings.page.whenAnswered((answer) => {
+    readTotal(place, selection, answer);
+  });
+  if (list.name === 'tickets' && fixed.length === 0)
+    readings.events = api.read({ ...walkRequest(contract.list('events'), [], []), isAside: true });
 }
 
 /**
  * @param {Place} place
  * @param {Selection} selection
  */
-export function listView({ route, readings: { page } }, { list, fixed = [], zones = [] }) {
+export function listView(place, selection) {
+  const { route, readings } = place;
+  const { list, fixed = [], zones = [] } = selection;
+  const { page } = readings;
   const { segments, query } = route;
   const filters = list.filters.filter(({ name }) => fixed.every(([set]) => set !== name));
   const perPage = new URLSearchParams(query).get('perPage') ?? undefined;
@@ -64,25 +75,26 @@ export function listView({ route, readings: { page } }, { list, fixed = [], zone
     }
     ${activeFilters(route)}
     <section class="results" tabindex="-1" aria-label="Records" aria-busy=${page?.state === 'loading'}>
-      ${pageView(page, route, list)}
+      ${pageView(place, selection)}
     </section>
   `;
 }
 
 /**
  * Shows a page, or the way to the first one if the data of a later page is gone or not loaded yet.
- * @param {Reading | undefined} page
- * @param {Route} route
- * @param {List} list
+ * @param {Place} place
+ * @param {Selection} selection
  */
-function pageView(page, route, list) {
+function pageView(place, selection) {
+  const { route, readings } = place;
+  const { page } = readings;
   if (violationsOf(page?.exchange).some(({ loc }) => loc === 'query.snapshot'))
     return html`<div class="notice warn" role="alert">
       <p>The data to which this link belongs is no longer served.</p>
       ${toFirstPage(route)}
     </div>`;
   const isHeldUp = page?.state === 'waiting' && new URLSearchParams(route.query).has('snapshot');
-  return html`${answerOf(page, (answer) => results(route, list, answer))}
+  return html`${answerOf(page, (answer) => results(place, selection, answer))}
   ${isHeldUp ? toFirstPage(route) : nothing}`;
 }
 
@@ -112,19 +124,23 @@ function activeFilters({ segments, query }) {
 }
 
 /**
- * @param {Route} route
- * @param {List} list
+ * @param {Place} place
+ * @param {Selection} selection
  * @param {Exchange} answer
  */
-function results(route, list, { status, body }) {
+function results(place, selection, { status, body }) {
+  const { route, readings } = place;
+  const { list, fixed } = selection;
   if (status === 204) return empty('This page is beyond the last one.', toFirstPage(route));
   const page = /** @type {Page} */ (body);
+  const bar = listBar(place, selection, page);
   if (page.items.length === 0)
-    return empty(
-      filtersIn(route.query).length > 0 ? 'No record matches these filters.' : `There are no ${list.name}.`,
-    );
-  const columns = COLUMNS[list.name];
-  return html`${columns === undefined ? eventCards(page.items) : table(columns, page.items)}
+    return html`${bar}
+    ${empty(filtersIn(route.query).length > 0 ? 'No record matches these filters.' : `There are no ${list.name}.`)}`;
+  const columns =
+    list.name === 'tickets' ? ticketColumns(fixed === undefined, readings.events) : COLUMNS[list.name];
+  return html`${bar}
+  ${columns === undefined ? eventCards(page.items) : scrollingTable(`Table of ${list.name}`, columns, page.items)}
   ${pager(page, route, list)}`;
 }
 
@@ -192,16 +208,39 @@ const SESSIONS = [
   ['Sold', ({ id }) => html`<a href=${linkTo(['tickets'], queryOf([['sessionIds', id]]))}>Tickets</a>`],
 ];
 
-/** @type {readonly Column<Ticket>[]} */
-const TICKETS = [
-  ['Ticket', ({ offerName, ticketId }) => link('tickets', ticketId, offerName)],
-  ['Price', ({ priceLabel }) => priceLabel ?? absent],
-  ['Customer', ({ customer }) => nameOf(customer)],
-  ['Session', ({ eventSessionStartAt: startAt }) => (startAt === null ? absent : written(startAt))],
-  ['Issued', ({ issuedAt }) => written(issuedAt)],
-  ['Status', ({ status }) => mark(status)],
-  ['Paid', ({ finalPaidPrice, currency }) => paid(finalPaidPrice, currency), 'number'],
-];
+/**
+ * @param {boolean} isOfAllEvents whether tickets name their event
+ * @param {Reading | undefined} reading page of events, for their titles
+ * @returns {readonly Column<Ticket>[]}
+ */
+function ticketColumns(isOfAllEvents, reading) {
+  const events = /** @type {readonly { id: string, title: string }[]} */ (
+    /** @type {Page | undefined} */ (reading?.answer?.body)?.items ?? []
+  );
+  const titles = new Map(events.map(({ id, title }) => [id, title]));
+  return [
+    [
+      'Ticket',
+      ({ offerName, ticketId, priceLabel }) =>
+        html`<div>
+          ${link('tickets', ticketId, offerName)}<br /><span class="quiet">${priceLabel}</span>
+        </div>`,
+    ],
+    [
+      isOfAllEvents ? 'Event' : 'Session',
+      ({ eventId, eventSessionStartAt: startAt }) =>
+        html`<div>
+          ${isOfAllEvents ? html`${link('events', eventId, titles.get(eventId) ?? null)}<br />` : nothing}
+          ${startAt === null ? absent : written(startAt)}
+        </div>`,
+    ],
+    ['QR code', ({ qrCode }) => html`<code>${qrCode}</code>`],
+    ['Customer', ({ customer }) => nameOf(customer)],
+    ['Issued', ({ issuedAt }) => written(issuedAt)],
+    ['Status', ({ status }) => mark(status)],
+    ['Paid', ({ finalPaidPrice, currency }) => paid(finalPaidPrice, currency), 'number'],
+  ];
+}
 
 /** @type {readonly Column<Order>[]} */
 const ORDERS = [
@@ -227,10 +266,10 @@ const OFFERS = [
 ];
 
 /**
- * Columns by the name of the list. All fields are on the page of a record. Events are shown as cards.
+ * Columns by the name of the list, except tickets. All fields are on the page of a record. Events are shown as cards.
  * @type {Readonly<Record<string, readonly Column<never>[] | undefined>>}
  */
-const COLUMNS = { sessions: SESSIONS, tickets: TICKETS, orders: ORDERS, offers: OFFERS };
+const COLUMNS = { sessions: SESSIONS, orders: ORDERS, offers: OFFERS };
 
 /**
  * @param {string} list

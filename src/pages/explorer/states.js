@@ -105,9 +105,9 @@ export function violationsOf(exchange) {
 
 /**
  * Counts down to the next attempt after a 429.
- * @param {Reading} reading
+ * @param {{ readonly exchange?: Exchange | undefined, readonly retryAt: number }} refused
  */
-function waiting({ exchange, retryAt }) {
+export function waiting({ exchange, retryAt }) {
   const seconds = Math.max(1, Math.ceil((retryAt - Date.now()) / 1000));
   return html`<div class="notice warn">
     <p role="status">

@@ -2,6 +2,7 @@ import type { components } from '../../../client/src/generated/openapi.ts';
 import type { Route } from './address.js';
 import type { Api, Reading } from './api.js';
 import type { Contract } from './contract.js';
+import type { Downloads } from './download.js';
 
 /** The records of the API, as its OpenAPI document describes them. */
 type Schemas = components['schemas'];
@@ -26,12 +27,17 @@ export interface Place {
   readonly contract: Contract;
   readonly route: Route;
   readonly readings: Readings;
+  readonly downloads: Downloads;
 }
 
 /** What a place has read. */
 export interface Readings {
   /** A page of a list. */
   page?: Reading;
+  /** The list of the page at one record a page. */
+  total?: Reading;
+  /** Events that tickets name. */
+  events?: Reading;
   record?: Reading;
   /** All records of an event. */
   tickets?: Reading;
@@ -39,4 +45,14 @@ export interface Readings {
   sessions?: Reading;
   /** Offers of other events that offers of the event name, by id. */
   foreignOffers?: ReadonlyMap<string, Reading>;
+}
+
+declare global {
+  /** Of Chromium. */
+  interface Window {
+    readonly showSaveFilePicker?: (options: { suggestedName: string }) => Promise<FileSystemFileHandle>;
+  }
+  interface FileSystemHandle {
+    readonly remove?: () => Promise<void>;
+  }
 }

@@ -6,6 +6,7 @@
  * @typedef {object} PageRequest
  * @property {string} target relative to the page, encoded: `v1/tickets?perPage=100`
  * @property {readonly Header[]} headers
+ * @property {boolean} [isAside] whether it supplements the request of a view
  *
  * @typedef {object} Exchange
  * @property {PageRequest} request
@@ -18,16 +19,19 @@
  * @property {unknown} body parsed JSON; undefined if there is none
  */
 
+/** Media type of a stream of lines, which may be longer than memory. */
+export const LINES_TYPE = 'application/x-ndjson';
 const NO_RESPONSE = { status: 0, bytes: 0, encodedBytes: undefined, headers: [], body: undefined };
 
 /**
  * Sends a request. A response of any status is an outcome, and so is none at all.
  * @param {PageRequest} request
  * @param {AbortSignal} [signal]
+ * @param {(content: ReadableStream<Uint8Array<ArrayBuffer>>, headers: Headers) => Promise<void>} [take] takes over a stream of lines
  * @returns {Promise<Exchange>}
  * @throws {DOMException} if aborted
  */
-export async function send(request, signal) {
+export async function send(request, signal, take = discard) {
   const start = performance.now();
   const elapsed = () => performance.now() - start;
   try {
@@ -38,18 +42,29 @@ export async function send(request, signal) {
       signal: signal ?? null,
     });
     const { status, headers } = response;
-    const bytes = await response.arrayBuffer();
+    let bytes = 0;
+    /** @type {TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>} */
+    const counter = new TransformStream({
+      transform: (part, counted) => {
+        bytes += part.byteLength;
+        counted.enqueue(part);
+      },
+    });
+    const content = response.body?.pipeThrough(counter) ?? null;
+    const isStream = content !== null && headers.get('content-type') === LINES_TYPE;
+    if (isStream) await take(content, headers);
+    const text = isStream ? '' : await new Response(content).text();
     return {
       request,
       status,
       failure: '',
       milliseconds: elapsed(),
-      bytes: bytes.byteLength,
+      bytes,
       encodedBytes: headers.has('content-encoding')
         ? Number(headers.get('content-length') ?? NaN)
         : undefined,
       headers: [...headers],
-      body: parsed(new TextDecoder().decode(bytes)),
+      body: parsed(text),
     };
   } catch (error) {
     signal?.throwIfAborted();
@@ -57,6 +72,11 @@ export async function send(request, signal) {
     if (!(error instanceof TypeError)) throw error;
     return { ...NO_RESPONSE, request, failure: error.message, milliseconds: elapsed() };
   }
+}
+
+/** @param {ReadableStream<Uint8Array<ArrayBuffer>>} content */
+function discard(content) {
+  return content.pipeTo(new WritableStream());
 }
 
 /**
