@@ -43,9 +43,8 @@ interface LoadOptions extends Omit<ReadOptions, 'admit'> {
 }
 
 const END_MS = 1000;
-/** Maximum numbers in a message. The time to send the buffers of one grows with the square of their number. */
-const BATCH_RUNS = 500;
-const BATCH_LISTS = 8;
+/** Maximum number of runs or lists in a message. The time to send its buffers grows with the square of their number. */
+const BATCH = 8;
 
 /** Threads of all loads. That of a load that was given up stays until the disk responds. */
 let threads = 0;
@@ -80,11 +79,8 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
     else if ('declared' in message) {
       known = (await admit?.(message.declared)) ?? known;
       const lists = Array.from(known.lists, ([key, list]) => [key, withRuns(list, referenceTo)] as const);
-      for (const [all, size] of [
-        [[...known.runs.values()], BATCH_RUNS],
-        [lists, BATCH_LISTS],
-      ] as const)
-        for (let i = 0; i < all.length; i += size) worker.postMessage(all.slice(i, i + size));
+      const all: readonly KnownMessage[] = [...known.runs.values(), ...lists];
+      for (let i = 0; i < all.length; i += BATCH) worker.postMessage(all.slice(i, i + BATCH));
       Atomics.store(admission, 0, 1);
       Atomics.notify(admission, 0);
     } else if ('organization' in message) {
