@@ -23,8 +23,6 @@ export type LoadOutcome = LoadInProgress & { readonly durationMs: number } & (
       }
   );
 
-type RefusedLoad = Extract<LoadOutcome, { readonly outcome: 'refused' }>;
-
 const MAX_LATEST = 50;
 
 /** The current and the latest loads, and counts since the start of the process. */
@@ -34,26 +32,23 @@ export class LoadHistory {
   latest: readonly LoadOutcome[] = [];
   liveCount = 0;
   readonly refusals = new Map<RefusalReason, number>();
-  readonly #refused = new Map<string, RefusedLoad>();
+  /** By file that is in the folder. */
+  readonly #latestOf = new Map<string, LoadOutcome>();
 
   add(load: LoadOutcome): void {
     this.latest = [load, ...this.latest].slice(0, MAX_LATEST);
-    if (load.outcome === 'live') {
-      this.liveCount++;
-      this.#refused.delete(load.file);
-    } else {
-      this.refusals.set(load.reason, (this.refusals.get(load.reason) ?? 0) + 1);
-      this.#refused.set(load.file, load);
-    }
+    this.#latestOf.set(load.file, load);
+    if (load.outcome === 'live') this.liveCount++;
+    else this.refusals.set(load.reason, (this.refusals.get(load.reason) ?? 0) + 1);
   }
 
-  /** Drops the refusal of a removed file. */
+  /** Forgets a removed file. */
   forget(file: string): void {
-    this.#refused.delete(file);
+    this.#latestOf.delete(file);
   }
 
   /** The refusals of the files that are in the folder now. */
-  get refused(): readonly RefusedLoad[] {
-    return [...this.#refused.values()];
+  get refused() {
+    return [...this.#latestOf.values()].filter((load) => load.outcome === 'refused');
   }
 }
