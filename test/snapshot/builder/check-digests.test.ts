@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
-import { checkDigests } from '../../../src/snapshot/load/check-digests.ts';
+import { checkDigests } from '../../../src/snapshot/builder/check-digests.ts';
 import { refusalOf } from '../../support/refusal.ts';
 import { SoundSnapshot } from '../../support/sound-snapshot.ts';
 

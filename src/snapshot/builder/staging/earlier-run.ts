@@ -1,6 +1,5 @@
 import { type Instant, parseTimestamp } from '../../../contract/timestamp.ts';
 import { decodeText, type Texts } from '../../../store/index/texts.ts';
-import type { Uint32s } from '../../../store/memory/shared-arrays.ts';
 import { parseObject, textIn } from '../../format/json-values.ts';
 import type { CollectionLayout, ColumnLayout } from '../../format/layout.ts';
 import { beginsRun } from '../../format/schema.ts';
@@ -38,9 +37,7 @@ export class EarlierRun {
   readonly organization: number;
   /** Whether the run is cut by the rule of the builder. */
   readonly isCanonical: boolean;
-  readonly ids: Texts;
-  /** Offset of each record, and of the end, as if a comma followed the last record. */
-  readonly #offsets: Uint32s;
+  #division: ReturnType<typeof divideRecords> | undefined;
   /** By row, where they were needed. */
   readonly #places: Place[] = [];
   #columns: readonly (readonly string[])[] | undefined;
@@ -51,22 +48,31 @@ export class EarlierRun {
   /**
    * @param since time of the changes that the run does not declare
    * @param until time of the snapshot
-   * @throws RefusedSnapshot when the records differ from their declared lengths, or the changes from their digest
+   * @throws RefusedSnapshot when the changes differ from their digest
    */
   constructor(
     organization: number,
     run: Run,
     { isCanonical, since, until }: { isCanonical: boolean; since: string; until: Instant },
   ) {
-    const { offsets, ids } = divideRecords(run);
     this.run = run;
     this.count = run.entry.recordCount;
     this.organization = organization;
     this.isCanonical = isCanonical;
-    this.ids = ids;
-    this.#offsets = offsets;
     this.#changes = run.changes(until);
     this.#since = since;
+  }
+
+  /**
+   * The records by their declared lengths.
+   * @throws RefusedSnapshot when they differ
+   */
+  get #divided(): ReturnType<typeof divideRecords> {
+    return (this.#division ??= divideRecords(this.run));
+  }
+
+  get ids(): Texts {
+    return this.#divided.ids;
   }
 
   /**
@@ -111,7 +117,7 @@ export class EarlierRun {
   }
 
   jsonAt(row: number): string {
-    return this.run.records.toString('utf8', this.#offsets[row], this.#offsets[row + 1] - 1);
+    return this.bytesAt(row).toString();
   }
 
   *records(): Generator<MergedRecord> {
@@ -126,7 +132,8 @@ export class EarlierRun {
   }
 
   bytesAt(row: number): Buffer {
-    return this.run.records.subarray(this.#offsets[row], this.#offsets[row + 1] - 1);
+    const { offsets } = this.#divided;
+    return this.run.records.subarray(offsets[row], offsets[row + 1] - 1);
   }
 
   /** Returns the column values of a record as JSON, in the order of the layout. */
