@@ -19,7 +19,7 @@ export function reviewSnapshot(path: string, onProgress?: OnProgress): Warning[]
   const onRun = runCounter(snapshot.count, onProgress);
   // SQLite removes a database without a name when it is closed.
   using database = newDatabase('');
-  database.exec('CREATE TABLE qr_codes (organization INTEGER, value TEXT, place INTEGER, id TEXT)');
+  database.exec('CREATE TABLE qr_codes (organization INTEGER, value TEXT, place INTEGER, id BLOB)');
   const addQrCode = database.prepare('INSERT INTO qr_codes VALUES (?, ?, ?, ?)');
   const ids = new StagedIds(database);
   const mentions = new Mentions(database);

@@ -53,7 +53,7 @@ describe('The runs of a snapshot', () => {
 });
 
 describe('The sort key of an id', () => {
-  it('sorts by UTF-8 bytes as the id does by UTF-16 code units, and is distinct', () => {
+  it('sorts by bytes as the id does by UTF-16 code units, and is distinct', () => {
     const ids = fc.string({
       unit: fc.oneof(
         fc.constantFrom('a', '\0', '\ud7ff', '\ue000', '\uf8ff', '\uffff', '\u{10000}', '\u{10ffff}'),
@@ -64,7 +64,7 @@ describe('The sort key of an id', () => {
     fc.assert(
       fc.property(ids, ids, (a, b) => {
         const order = a === b ? 0 : a < b ? -1 : 1;
-        expect(Buffer.compare(Buffer.from(sortKey(a)), Buffer.from(sortKey(b)))).to.equal(order);
+        expect(Buffer.compare(sortKey(a), sortKey(b))).to.equal(order);
       }),
       { seed: 20261121, numRuns: 500 },
     );

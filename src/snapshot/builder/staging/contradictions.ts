@@ -95,7 +95,7 @@ function rejectSessionsWithoutEvent(imported: Import, condition = 'TRUE'): void 
 
 const SESSIONS_BY_EVENT = `
   CREATE TABLE sessions_by_event (
-    organization INTEGER, event TEXT, instant INTEGER, id TEXT, start_at TEXT,
+    organization INTEGER, event BLOB, instant INTEGER, id BLOB, start_at TEXT,
     PRIMARY KEY (organization, event, instant, id)
   ) STRICT, WITHOUT ROWID;
   INSERT INTO sessions_by_event

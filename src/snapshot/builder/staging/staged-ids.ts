@@ -23,18 +23,18 @@ const ANYWHERE = -1;
  */
 export class StagedIds {
   readonly #database: Database.Database;
-  readonly #insert: Database.Statement<[string, number, string, Named, number | null, bigint | null]>;
-  readonly #select: Database.Statement<[string, number, string], Named>;
+  readonly #insert: Database.Statement<[string, number, Buffer, Named, number | null, bigint | null]>;
+  readonly #select: Database.Statement<[string, number, Buffer], Named>;
   /** Has a bit for each id, by its hash. It spares the look-up of most ids that are not named. */
   #filter: Uint8Array | undefined;
 
   /** Also defines the SQL functions `sort_key` and `id_of`. */
   constructor(database: Database.Database) {
-    for (const [name, convert] of Object.entries({ sort_key: sortKey, id_of: idOf }))
-      database.function(name, { deterministic: true }, (text: string | null) => text && convert(text));
+    database.function('sort_key', { deterministic: true }, (id: string | null) => id && sortKey(id));
+    database.function('id_of', { deterministic: true }, (key: Buffer | null) => key && idOf(key));
     database.exec(`
       CREATE TABLE ids (
-        collection TEXT, organization INTEGER, id TEXT, origin TEXT NOT NULL, line INTEGER, instant INTEGER,
+        collection TEXT, organization INTEGER, id BLOB, origin TEXT NOT NULL, line INTEGER, instant INTEGER,
         PRIMARY KEY (collection, organization, id)
       ) STRICT, WITHOUT ROWID`);
     this.#database = database;
@@ -79,7 +79,7 @@ export class StagedIds {
   /** Prepares look-ups of many ids of which the import names few. */
   buildFilter(): void {
     const filter = new Uint8Array(2 ** (FILTER_BITS - 3));
-    for (const key of this.#database.prepare<[], string>('SELECT id FROM ids').pluck().iterate()) {
+    for (const key of this.#database.prepare<[], Buffer>('SELECT id FROM ids').pluck().iterate()) {
       const bit = hashBytes(Buffer.from(idOf(key))) >>> (32 - FILTER_BITS);
       filter[bit >>> 3] |= 1 << (bit & 7);
     }

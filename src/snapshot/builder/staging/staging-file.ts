@@ -34,7 +34,7 @@ export class StagingTables {
         'line INTEGER PRIMARY KEY',
         'organization INTEGER NOT NULL',
         'instant INTEGER NOT NULL',
-        'id TEXT NOT NULL', // as a sort key
+        'id BLOB NOT NULL', // as a sort key
         'begins_run INTEGER NOT NULL',
         ...columns.map(({ column }) => `${column} TEXT NOT NULL`),
         'record TEXT NOT NULL',
@@ -52,27 +52,13 @@ export class StagingTables {
   }
 }
 
-/**
- * Returns a sort key for an id. Its UTF-8 order, which SQLite uses, is the id's UTF-16 order.
- *
- * The two orders differ for characters beyond U+FFFF: their surrogates are below U+E000, but their UTF-8 is above all
- * others. So each surrogate maps to a separate character, and the code units above are shifted:
- *
- *     D800 … DFFF  →  U+E000  … U+E7FF
- *     E000 … FFFF  →  U+10000 … U+11FFF
- */
-export function sortKey(id: string): string {
-  return id.replace(/[\ud800-\uffff]/g, (unit) => {
-    const code = unit.charCodeAt(0);
-    return String.fromCodePoint(code + (code < 0xe000 ? 0x800 : 0x2000));
-  });
+/** Returns a sort key for an id: its UTF-16 code units, the high byte first. SQLite compares blobs byte by byte. */
+export function sortKey(id: string): Buffer {
+  return Buffer.from(id, 'utf16le').swap16();
 }
 
-export function idOf(key: string): string {
-  return key.replace(/[\ue000-\ue7ff]|[\u{10000}-\u{11fff}]/gu, (character) => {
-    const code = Number(character.codePointAt(0));
-    return String.fromCharCode(code - (code < 0x10000 ? 0x800 : 0x2000));
-  });
+export function idOf(key: Buffer): string {
+  return key.swap16().toString('utf16le');
 }
 
 /** Returns the SQL expression of a record's event as a sort key: of a session, or of the event itself. */
