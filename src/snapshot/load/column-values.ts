@@ -13,7 +13,6 @@ import { parseJson } from '../format/json-values.ts';
  */
 
 const BLANK = 0x20;
-const MINUS = 0x2d;
 const DIGIT_0 = 0x30;
 const DIGIT_9 = 0x39;
 const OPEN = 0x5b;
@@ -117,39 +116,26 @@ function readEscapedText({ bytes, starts, ends }: DecodedTexts, i: number, at: n
 
 /** Decodes whole numbers from 0 to 2^32 - 1. */
 export function readCounts(column: Buffer, count: number): Uint32s | undefined {
-  const numbers = readNumbers(column, count);
-  const counts = new Uint32Array(numbers ?? []);
-  return numbers?.every((number, i) => number === counts[i]) === true ? counts : undefined;
+  return readNumbers(column, count, (numbers) => new Uint32Array(numbers.map(Number)));
 }
 
-/** Decodes whole numbers of 64 bits. */
+/** Decodes whole numbers of 64 bits. `JSON.parse` would not be exact beyond 2^53. */
 export function readInstants(column: Buffer, count: number): Int64s | undefined {
-  const numbers = readNumbers(column, count);
-  if (numbers === undefined) return undefined;
-  if (numbers.every(Number.isSafeInteger)) {
-    const instants = new BigInt64Array(count);
-    for (const [i, number] of numbers.entries()) instants[i] = BigInt(number);
-    return instants;
-  }
-  // Beyond 2^53, the numbers of `JSON.parse` are not exact.
-  const digits = column.toString('latin1').match(/(?<=[[,])-?\d{1,19}(?=[,\]])/g) ?? [];
-  const instants = digits.map(BigInt);
-  const isValid = instants.length === count && instants.every((one) => one === BigInt.asIntN(64, one));
-  return isValid ? BigInt64Array.from(instants) : undefined;
+  return readNumbers(column, count, (numbers) => new BigInt64Array(numbers.map(BigInt)));
 }
 
-/** Reads whole numbers, exact up to 2^53. Stops at the first character of anything else. */
-function readNumbers(column: Buffer, count: number): Float64Array | undefined {
-  const numbers = new Float64Array(count);
-  let at = 0;
-  for (let i = 0; i < count; i++) {
-    if (column[at++] !== (i === 0 ? OPEN : COMMA)) return undefined;
-    const isNegative = column[at] === MINUS;
-    const first = isNegative ? ++at : at;
-    let number = 0;
-    for (; column[at] >= DIGIT_0 && column[at] <= DIGIT_9; at++) number = number * 10 + column[at] - DIGIT_0;
-    if (at === first || (column[first] === DIGIT_0 && at > first + 1)) return undefined;
-    numbers[i] = isNegative ? -number : number;
-  }
-  return column[at] === CLOSE && at + 1 === column.length ? numbers : undefined;
+/** Characters of a number of 64 bits, with the comma after it. A longer column could keep `parse` busy. */
+const MAX_NUMBER_LENGTH = 21;
+
+/** Returns numbers whose array has the text of the column. One out of range has another text. */
+function readNumbers<Numbers extends Uint32s | Int64s>(
+  column: Buffer,
+  count: number,
+  parse: (numbers: readonly string[]) => Numbers,
+): Numbers | undefined {
+  if (column.length > count * MAX_NUMBER_LENGTH + 1) return undefined;
+  const text = column.toString('latin1');
+  if (!/^\[-?\d+(?:,-?\d+)*\]$/.test(text)) return undefined;
+  const numbers = parse(text.slice(1, -1).split(','));
+  return numbers.length === count && `[${numbers.join()}]` === text ? numbers : undefined;
 }

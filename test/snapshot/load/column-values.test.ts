@@ -96,11 +96,16 @@ describe('A column of a run', () => {
     it('numbers', () => {
       const columns =
         '[1] [1,2,3] [1,1.5] [1,"2"] [1,null] [1,1e300] [1,2 null {"0":1,"1":2,"length":2}'.split(' ');
-      // Number() throws for the last one.
       for (const decode of [readCounts, readInstants])
         expectInvalid(decode, 2, ['', ...columns, '[1,{"valueOf":1,"toString":1}]']);
       expectInvalid(readCounts, 2, ['[1,-1]', '[1,4294967296]']);
-      expectInvalid(readInstants, 2, ['[1,9223372036854775808]', '[9007199254740993, 1]']);
+      expectInvalid(readInstants, 2, [
+        '[1,9223372036854775808]',
+        '[9007199254740993, 1]',
+        '[1,-0]',
+        '[1,01]',
+      ]);
+      expectInvalid(readInstants, 2, [`[1,${'9'.repeat(16_000_000)}]`, `[${'1,'.repeat(8_000_000)}1]`]);
     });
   });
 });
