@@ -24,7 +24,7 @@ describe('A refresh', () => {
     const file = inFolder(`${word}.sqlite`);
     const organizations = [{ organizationId: 'north', name: '' }];
     await buildFile({ organizations, orders }, file, { producedAt: new Date() });
-    await publishSnapshot({ file, folder: inFolder('snapshots'), name: 'a.sqlite', permits: [] });
+    await publishSnapshot({ file, path: inFolder('snapshots/a.sqlite'), permits: [] });
   };
 
   const begin = (publishViews: () => Promise<void>) =>

@@ -122,7 +122,7 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
   const earlier = base ?? previous;
   if (options.keepChanges !== undefined && earlier === undefined)
     command.error('error: --keep-changes requires --base or --previous');
-  const { output, publication } = placeOf(options);
+  const { output, permits } = placeOf(options);
   const began = performance.now();
   using interruption = new Interruption('no snapshot was written');
   using progress = new Progress();
@@ -136,7 +136,7 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
       previous,
       keepChangesMs: options.keepChanges,
       output,
-      publication,
+      permits,
       maxInvalid: skipInvalid ? (options.maxInvalid ?? DEFAULT_LIMIT) : undefined,
       isStrict: options.strict === true,
       producedAt: options.asOf ?? new Date(),
@@ -167,12 +167,10 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
   }
 }
 
-/** Returns the file to write, and how it is published. */
+/** Returns the file to write, and the permits of one that is published. */
 function placeOf({ output = '', publish, allowShrink }: BuildChoices) {
   if (publish === undefined) return { output };
-  const folder = snapshotFolder();
-  const permits = allowShrink ? (['shrink'] as const) : [];
-  return { output: join(folder, publish), publication: { folder, name: publish, permits } };
+  return { output: join(snapshotFolder(), publish), permits: allowShrink ? (['shrink'] as const) : [] };
 }
 
 /** Prints the report of a build, as text or as one JSON object. */

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { CONFIG_VARIABLES, readConfig } from '../../src/config.ts';
 import { PERMITS } from '../../src/snapshot/format/manifest.ts';
@@ -50,10 +51,10 @@ async function publish(file: string, options: PublishChoices): Promise<void> {
   using interruption = new Interruption('nothing was published');
   using progress = new Progress();
   try {
-    const { path, manifest, isDescendant, isCompared, isUnreadable } = await publishSnapshot({
+    const path = join(snapshotFolder(), publishedName(file, options.as));
+    const { manifest, isDescendant, isCompared, isUnreadable } = await publishSnapshot({
       file,
-      folder: snapshotFolder(),
-      name: publishedName(file, options.as),
+      path,
       permits: PERMITS.filter(
         (permit) => ({ rollback: options.rollback, shrink: options.allowShrink })[permit],
       ),

@@ -165,7 +165,8 @@ export function describeSync(program: SyncProgram): void {
     /** Puts the snapshot of a step into the folder. Returns its id. */
     async function publish(step: number): Promise<string> {
       const { manifest } = await publishSnapshot({
-        ...{ file: snapshotOf(step), folder: inFolder('snapshots'), name: 'pair.sqlite' },
+        file: snapshotOf(step),
+        path: inFolder('snapshots/pair.sqlite'),
         permits: ['rollback', 'shrink'],
       });
       liveTime = manifest.producedAt;

@@ -2,13 +2,13 @@ import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { byCollection, COLLECTIONS } from '../format/layout.ts';
-import { manifestDigest } from '../format/manifest.ts';
+import { manifestDigest, type Permit } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { FILE_MODE, newHiddenPath, replaceFile, sync } from '../format/replace-file.ts';
 import { identityOf, manifestOf } from '../format/snapshot-file.ts';
 import { loadSnapshot } from '../load/load-snapshot.ts';
 import { inspectSnapshot } from '../load/read-snapshot.ts';
-import { checkPublication, NotPublished, type Publication } from '../publish/publish-snapshot.ts';
+import { checkPublication, NotPublished } from '../publish/publish-snapshot.ts';
 import { checkDigests } from './check-digests.ts';
 import type { Warning } from './import/rules.ts';
 import { DELETIONS_FILE, listImport, UnreadableImport } from './import/import-files.ts';
@@ -33,8 +33,8 @@ export interface BuildOptions extends ImportOptions {
    * Bad lines that are left out are written to `rejectsPath(output)`.
    */
   readonly output: string;
-  /** How the snapshot goes live; its file is the output. */
-  readonly publication?: Publication | undefined;
+  /** The permits of a snapshot that is published, whose output is in the snapshot folder; undefined for another. */
+  readonly permits?: readonly Permit[] | undefined;
   /** Refuse records that look wrong, instead of a warning. */
   readonly isStrict?: boolean;
   /** The time of the export. It must be later than that of the base or the previous snapshot. */
@@ -153,11 +153,7 @@ async function writeSnapshot(
     }
   }
   const ancestors = earlier?.lineage(options.producedAt.getTime() - keepChangesMs) ?? [];
-  const snapshotId = writer.finish(
-    ancestors,
-    options.publication?.permits,
-    comparison?.deletionsSince(ancestors),
-  );
+  const snapshotId = writer.finish(ancestors, options.permits, comparison?.deletionsSince(ancestors));
   /** Undefined without an earlier snapshot: a new history begins. */
   const history = comparison && {
     /** Number of snapshots from which copies can be continued. */
@@ -189,7 +185,7 @@ function reviewRecords(file: string, options: BuildOptions, staging: Staging): W
 
 /** Puts the file in the place of the output, with the rejections next to it. Returns how the snapshot follows a published one. */
 async function putIntoPlace(file: string, options: BuildOptions, { rejections }: Staging, former?: string) {
-  const { output, signal, publication } = options;
+  const { output, signal, permits } = options;
   await sync(file);
   await checkStored(file, options);
   chmodSync(file, FILE_MODE);
@@ -204,7 +200,7 @@ async function putIntoPlace(file: string, options: BuildOptions, { rejections }:
   let isDescendant: boolean | undefined;
   try {
     replaceFile(output, former, () => {
-      if (publication !== undefined) isDescendant = checkPublication(inspectSnapshot(file), publication);
+      if (permits !== undefined) isDescendant = checkPublication(inspectSnapshot(file), output);
       if (total > 0) renameSync(rejects, rejectsPath(output));
       else rmSync(rejectsPath(output), { force: true });
       renameSync(file, output);
@@ -219,8 +215,8 @@ async function putIntoPlace(file: string, options: BuildOptions, { rejections }:
 
 /** Checks the file as it lies on the disk. Records of a base that is not published may never have been parsed. */
 async function checkStored(file: string, options: BuildOptions): Promise<void> {
-  const { base, output, publication, signal } = options;
-  if (publication !== undefined && base !== undefined) {
+  const { base, output, permits, signal } = options;
+  if (permits !== undefined && base !== undefined) {
     const published = manifestOf(output);
     if (published === undefined || manifestDigest(published) !== manifestDigest(inspectSnapshot(base))) {
       await loadSnapshot(file, { isThorough: true, signal });

@@ -1,6 +1,6 @@
 import { constants, existsSync, lstatSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { chmod, copyFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import {
   declaredCounts,
@@ -17,17 +17,12 @@ import { identityOf, isSnapshotName, manifestOf, SNAPSHOT_SUFFIX } from '../form
 import { loadSnapshot } from '../load/load-snapshot.ts';
 import { inspectSnapshot, type OnProgress } from '../load/read-snapshot.ts';
 
-/** How a snapshot is published. */
-export interface Publication {
-  readonly folder: string;
-  /** The file name in the folder, from `publishedName`. */
-  readonly name: string;
-  /** The permits of the published file; those of a file that is copied are dropped. */
-  readonly permits: readonly Permit[];
-}
-
-export interface PublishOptions extends Publication {
+export interface PublishOptions {
   readonly file: string;
+  /** The file in the snapshot folder, with a name from `publishedName`. */
+  readonly path: string;
+  /** The permits of the published file; those of the file that is copied are dropped. */
+  readonly permits: readonly Permit[];
   readonly allowFuture?: boolean;
   readonly onCopy?: () => void;
   readonly onProgress?: OnProgress;
@@ -60,13 +55,12 @@ export function publishedName(file: string, requested?: string): string {
  * @throws NotPublished, or the reason of the signal
  */
 export async function publishSnapshot(options: PublishOptions) {
-  const { file, folder, name } = options;
-  const path = join(folder, name);
-  const published = await publishCopy(options, path).catch((error: unknown) => {
-    throw isReportable(error) ? new NotPublished(`${file}: ${error.message}`, { cause: error }) : error;
+  const published = await publishCopy(options).catch((error: unknown) => {
+    if (!isReportable(error)) throw error;
+    throw new NotPublished(`${options.file}: ${error.message}`, { cause: error });
   });
-  await sync(folder);
-  return { path, ...published };
+  await sync(dirname(options.path));
+  return published;
 }
 
 /** Returns whether an operator can act on an error: a refusal, or an error of the system or SQLite. */
@@ -75,14 +69,14 @@ function isReportable(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error;
 }
 
-async function publishCopy(options: PublishOptions, path: string) {
-  const { file, permits, onCopy, onProgress, signal } = options;
+async function publishCopy(options: PublishOptions) {
+  const { file, path, permits, onCopy, onProgress, signal } = options;
   checkFiles(file, path);
   // Refuses before gigabytes are copied. The copy is checked again, since the folder may change during the copy.
   const declared = inspectSnapshot(file);
   const warning = options.allowFuture === true ? undefined : aheadOfClock(declared.producedAt, Date.now());
   if (warning !== undefined) throw new NotPublished(`${file}: ${warning}, or permit it with --allow-future`);
-  checkPublication({ ...declared, permits }, options);
+  checkPublication({ ...declared, permits }, path);
   const replaced = manifestOf(path);
   const isUnreadable = replaced === undefined && existsSync(path);
   const copy = newHiddenPath(path, 'publishing');
@@ -98,7 +92,7 @@ async function publishCopy(options: PublishOptions, path: string) {
     await sync(copy);
     signal?.throwIfAborted();
     const isDescendant = replaceFile(path, identityOf(path), () => {
-      const descends = checkPublication(manifest, options);
+      const descends = checkPublication(manifest, path);
       renameSync(copy, path);
       return descends;
     });
@@ -120,17 +114,17 @@ function checkFiles(file: string, path: string): void {
 }
 
 /**
- * Checks that a replica of the folder would admit the snapshot under this name. Files that cannot be read as
- * snapshots do not count: publishing replaces the file of this name, and others are not live.
+ * Checks that a replica would admit the snapshot at a path in its folder. Files that cannot be read as snapshots do not
+ * count: publishing replaces the file at the path, and others are not live.
  * @returns whether the changes since the replaced snapshot are known, or there is none
  * @throws RefusedSnapshot with the reason that the replica would give
  */
-export function checkPublication(next: Manifest, { folder, name }: Publication): boolean {
+export function checkPublication(next: Manifest, path: string): boolean {
   const declared = new Set(next.organizations.map(({ organizationId }) => organizationId));
   const known = [next, ...next.ancestors].map((one) => one.snapshotId);
   let isDescendant = true;
-  for (const [file, { snapshotId, producedAt, organizations }] of manifestsIn(folder)) {
-    if (file === name) {
+  for (const [file, { snapshotId, producedAt, organizations }] of manifestsIn(dirname(path))) {
+    if (file === basename(path)) {
       isDescendant = known.includes(snapshotId);
       const replaced = organizations.map((one) => ({ ...one, producedAt, counts: declaredCounts(one) }));
       checkSuccession(next, replaced);

@@ -29,11 +29,10 @@ describe('A build that publishes', () => {
   });
 
   function publish(files: Files, options: Partial<BuildOptions> = {}) {
-    const publication = { folder: inFolder('served'), name: 'a.sqlite', permits: [] };
     return buildFile(files, inFolder('files'), {
       output: served(),
       producedAt: LATER,
-      publication,
+      permits: [],
       ...options,
     });
   }
@@ -49,8 +48,7 @@ describe('A build that publishes', () => {
   }
 
   it('replaces its base, or what it was compared with, and gives the snapshot its permits', async () => {
-    const publication = { folder: inFolder('served'), name: 'a.sqlite', permits: PERMITS };
-    const { snapshotId, isDescendant } = await publish(ONE_TICKET, { base: served(), publication });
+    const { snapshotId, isDescendant } = await publish(ONE_TICKET, { base: served(), permits: PERMITS });
     expect(isDescendant).to.equal(true);
     expect(inspectSnapshot(served())).to.include({ snapshotId }).and.deep.include({ permits: PERMITS });
     const { history } = await publish(NO_CHANGES, { base: served(), producedAt: new Date() });
@@ -97,7 +95,7 @@ describe('A build that publishes', () => {
     const lock = new Database(served()).exec('BEGIN IMMEDIATE');
     const file = inFolder('files');
     await buildFile(SMALL_IMPORT, file, { producedAt: LATER });
-    const publication = { file, folder: inFolder('served'), name: 'a.sqlite', permits: [] };
+    const publication = { file, path: served(), permits: [] };
     expect((await refusalOf(publishSnapshot(publication), NotPublished)).message).to.include('is locked');
     lock.close();
     await publishSnapshot(publication);

@@ -42,7 +42,7 @@ describe('The publication of a snapshot', () => {
   });
 
   const publish = (options: Partial<PublishOptions> = {}) =>
-    publishSnapshot({ file: snapshot.path, folder: served(), name: 'a.sqlite', permits: [], ...options });
+    publishSnapshot({ file: snapshot.path, path: served('a.sqlite'), permits: [], ...options });
 
   /** Expects a refusal that leaves the folder unchanged. Returns its reason, or its message. */
   async function refused(options: Partial<PublishOptions>): Promise<string> {
@@ -53,8 +53,8 @@ describe('The publication of a snapshot', () => {
   }
 
   it('creates an identical file, and no other, and replaces it by a rename, so that its readers keep it', async () => {
-    const { path, manifest } = await publish();
-    expect(path).to.equal(served('a.sqlite'));
+    const path = served('a.sqlite');
+    const { manifest } = await publish();
     expect(manifest).to.include({ snapshotId: snapshot.image.snapshotId });
     expect(contentOf(served())).to.deep.equal({ 'a.sqlite': readFileSync(snapshot.path, 'base64') });
     const reader = statSync(path).ino;
@@ -91,12 +91,12 @@ describe('The publication of a snapshot', () => {
   it('gives the copy the requested permits in place of those of the file, and keeps its content', async () => {
     const file = snapshot.copy();
     for (const permits of [['rollback', 'shrink'], ['shrink'], []] satisfies Permit[][]) {
-      const { path, manifest } = await publish({ file, permits });
+      const { manifest } = await publish({ file, permits });
       expect(manifest.permits).to.deep.equal(permits);
-      const { organizations } = readSnapshot(path);
+      const { organizations } = readSnapshot(served('a.sqlite'));
       const expected = snapshot.image.organizations.map(({ lists }) => lists);
       expect(organizations.map(({ lists }) => lists)).to.deep.equal(expected);
-      copyFileSync(path, file);
+      copyFileSync(served('a.sqlite'), file);
     }
   });
 
@@ -115,7 +115,7 @@ describe('The publication of a snapshot', () => {
     it('a folder has the name', async () => {
       mkdirSync(served('b.sqlite'));
       const isFolder = /b\.sqlite: is a folder; a snapshot cannot replace it$/;
-      expect(await refused({ name: 'b.sqlite' })).to.match(isFolder);
+      expect(await refused({ path: served('b.sqlite') })).to.match(isFolder);
     });
 
     it('the file is the published one itself', async () => {
@@ -130,7 +130,7 @@ describe('The publication of a snapshot', () => {
 
     it('another file holds one of its organizations, whatever the permits', async () => {
       const permits = ['rollback', 'shrink'] as const;
-      expect(await refused({ name: 'b.sqlite', permits })).to.equal('conflict');
+      expect(await refused({ path: served('b.sqlite'), permits })).to.equal('conflict');
     });
 
     it('a conflicting snapshot is published during the copy', async () => {
