@@ -15,7 +15,7 @@ import { newDatabase, sortKey } from './staging/staging-file.ts';
  */
 export function reviewSnapshot(path: string, onProgress?: OnProgress): Warning[] {
   using snapshot = new EarlierSnapshot(path);
-  const organizationIds = [...snapshot.names.keys()];
+  const organizationIds = [...snapshot.organizations.keys()];
   const onRun = runCounter(snapshot.count, onProgress);
   // SQLite removes a database without a name when it is closed.
   using database = newDatabase('');
@@ -40,5 +40,6 @@ export function reviewSnapshot(path: string, onProgress?: OnProgress): Warning[]
       onRun(layout, stored.entry);
     }
   }
-  return warningsOf(database, mentions.complete(), organizationIds, 'SELECT * FROM qr_codes');
+  mentions.write();
+  return warningsOf(database, ['main'], organizationIds, 'SELECT * FROM qr_codes');
 }

@@ -73,7 +73,8 @@ function recut(file: string, output: string, begins: (row: number) => boolean): 
     .runs(TICKETS, ['north'])
     .flatMap((run) => times(run.count, (row) => ({ json: run.jsonAt(row), values: run.valuesAt(row) })))
     .map((record, row) => ({ ...record, organization: 0, beginsRun: begins(row) }));
-  const writer = new SnapshotWriter(output, source.names, PRODUCED_AT.toISOString());
+  const names = new Map(Array.from(source.organizations, ([id, { name }]) => [id, name]));
+  const writer = new SnapshotWriter(output, names, PRODUCED_AT.toISOString());
   for (const written of writer.write(TICKETS, records)) expect(written).to.be.greaterThan(0);
   writer.finish([]);
   new Database(output).exec('UPDATE snapshot SET canonical_runs = 0').close();

@@ -22,7 +22,6 @@ import { EarlierRun } from './earlier-run.ts';
 export class EarlierSnapshot implements Disposable {
   readonly path: string;
   readonly isBase: boolean;
-  readonly names: ReadonlyMap<string, string>;
   readonly #snapshot: OpenSnapshot;
   readonly organizations: ReadonlyMap<string, ManifestOrganization>;
   readonly #reader: RunReader;
@@ -40,7 +39,6 @@ export class EarlierSnapshot implements Disposable {
       const message = `its time, ${earlier}, is not before ${time}: check --as-of and the clock of this machine`;
       throw new RefusedSnapshot('older', message);
     }
-    this.names = new Map(organizations.map(({ organizationId, name }) => [organizationId, name]));
     this.organizations = new Map(organizations.map((one) => [one.organizationId, one]));
     this.#until = instantOf(earlier);
     this.#reader = new RunReader(this.#snapshot.database);

@@ -141,7 +141,7 @@ export class BlockReader {
 
   run(task: ImportTask): LineNotes {
     if ('isLast' in task) {
-      this.#mentions.complete();
+      this.#mentions.write();
       this.#database.exec('COMMIT');
       this.close();
       return new LineNotes();

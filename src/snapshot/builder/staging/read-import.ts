@@ -52,7 +52,7 @@ export async function readImport(
 ): Promise<Staging> {
   const rejections = new Rejections(database);
   const { maxInvalid = { lines: 0 } } = options;
-  const names = await readOrganizationLines(input, rejections, base?.names);
+  const names = await readOrganizationLines(input, rejections, base?.organizations);
   const badOrganizations = rejections.organizations();
   // No line names an organization, not even a bad or misnamed one: their own problems say more.
   const lacksOrganizations =
@@ -63,7 +63,7 @@ export async function readImport(
   const organizations = new Map(names.keys().map((id, position) => [id, position]));
   await using threads = new ImportThreads({ organizations, badOrganizations }, folder);
   const lines = await readCollections(options, input, threads, rejections);
-  const staging = new Staging(database, rejections, names, await threads.finish());
+  const staging = new Staging(database, rejections, names, organizations, await threads.finish());
   await readDeletions(input, organizations, staging);
   rejectContradictions({ staging, folder: input, base, lines });
   const { lines: read } = rejections;
@@ -119,21 +119,21 @@ const checkDeletion = compileCheck(DELETION_FIELDS);
 
 /**
  * Reads the organizations of an import folder. Returns their names by id, in the order of the ids.
- * @param known names by id of the organizations of a base, to which the import adds, and which it renames
+ * @param known the organizations of a base by id, to which the import adds, and which it renames
  */
 async function readOrganizationLines(
   folder: ImportFolder,
   rejections: Rejections,
-  known: ReadonlyMap<string, string> = new Map(),
+  known: EarlierSnapshot['organizations'] = new Map(),
 ): Promise<ReadonlyMap<string, string>> {
-  const names = new Map(known);
+  const names = new Map(known.entries().map(([id, { name }]) => [id, name]));
   const lines = new Map<string, number>();
   await readLines(folder, ORGANIZATIONS_FILE, rejections, (record, notes) => {
     const organizationId = textIn(record['organizationId']);
     const problems = problemsOf(record, organizationId, lines.get(organizationId));
     if (problems.length === 0) {
       // UTF-8 cannot encode a lone surrogate, so the stored name would not match its digest.
-      const name = textIn(record['name']).toWellFormed() || known.get(organizationId);
+      const name = textIn(record['name']).toWellFormed() || known.get(organizationId)?.name;
       names.set(organizationId, name ?? organizationId);
       lines.set(organizationId, notes.line);
       normalizeOrganization(record, notes);

@@ -26,11 +26,13 @@ export class Staging {
   /**
    * Attaches the files of the threads. Creates views of each table over all files, such as `all_tickets`.
    * @param database that of the rejections, for everything but the records of the import
+   * @param organizations the positions of the organizations by id
    */
   constructor(
     database: Database.Database,
     rejections: Rejections,
     names: ReadonlyMap<string, string>,
+    organizations: ReadonlyMap<string, number>,
     files: readonly string[],
   ) {
     this.database = database;
@@ -48,8 +50,7 @@ export class Staging {
     for (const { name } of COLLECTIONS)
       database.exec(`CREATE TEMP VIEW all_${name} AS ${selectAll(this.files, name)}`);
     database.function('organization_id', (position: number) => this.organizationIds[position]);
-    const positions = new Map(this.organizationIds.map((id, position) => [id, position]));
-    database.function('position_of', (id: string) => positions.get(id) ?? null);
+    database.function('position_of', (id: string) => organizations.get(id) ?? null);
   }
 
   /** Iterates over the staged records of a collection, by organization and in list order. */

@@ -56,16 +56,11 @@ export class Mentions {
       mention.records++;
       mention.last = place;
     }
-    if (this.#characters > MAX_CHARACTERS) this.#write();
+    if (this.#characters > MAX_CHARACTERS) this.write();
   }
 
-  /** Writes the mentions that are left. Returns the schemas that have all of them. */
-  complete(): readonly string[] {
-    this.#write();
-    return ['main'];
-  }
-
-  #write(): void {
+  /** Writes the mentions so far. */
+  write(): void {
     for (const values of this.#counted.values()) {
       for (const { rule, organization, value, records, place, id } of values.values()) {
         const json = isOfPricing(RULES[rule]) ? String(value) : JSON.stringify(value);
