@@ -127,7 +127,7 @@ describe('A replica whose limit leaves too little memory for the data twice', ()
     const [before, after] = [live, inFolder('changed')].map((file) => inspectSnapshot(file).organizations);
     const runs = new Set(before.flatMap(keysOfRuns));
     const { held } = memoryNeed(before);
-    const { peak } = memoryNeed(after, (key) => runs.has(key));
+    const { peak } = memoryNeed(after, { runs, lists: new Set() });
     const limit = Math.ceil((bytesInUse(held, 1, 1) + peak) / MEGABYTE);
     const process = await replica.start({ MEMORY_LIMIT_MB: String(limit) });
 

@@ -42,7 +42,10 @@ export class Admission {
       .map(({ store }) => ({ ...store, counts: loadedCounts(store) }));
     checkSuccession(manifest, predecessors);
     // A retained section may be released during the load.
-    const need = memoryNeed(manifest.organizations, (key) => this.#stores.liveRuns.has(key));
+    const live = replaced.flatMap(({ store: { organizationId, ...store } }) =>
+      sectionsOf(store).map((image) => ({ organizationId, image })),
+    );
+    const need = memoryNeed(manifest.organizations, contentOf(live));
     // The live sections stay during the load.
     checkMemory(need, this.#liveBytes(), this.#limit);
     const snapshots = this.#liveSnapshots();
@@ -52,9 +55,6 @@ export class Admission {
     this.makeRoom(need.peak);
     const declared = new Set(manifest.organizations.map(({ organizationId }) => organizationId));
     const retained = this.#stores.retained.filter((one) => declared.has(one.organizationId));
-    const live = replaced.flatMap(({ store: { organizationId, ...store } }) =>
-      sectionsOf(store).map((image) => ({ organizationId, image })),
-    );
     return contentOf([...live, ...retained]);
   }
 

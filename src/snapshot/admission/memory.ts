@@ -1,11 +1,13 @@
 import { totalmem } from 'node:os';
-import { byList } from '../../store/organization-image.ts';
+import { byList, listOf } from '../../store/organization-image.ts';
 import { keyOfRun } from '../../store/records.ts';
+import { contentOf, keyOf } from '../../store/registry/store-view.ts';
 import { MEGABYTE } from '../../store/memory/shared-arrays.ts';
 import { type CollectionLayout, type ColumnLayout, COLLECTIONS, SESSIONS } from '../format/layout.ts';
 import {
   type ColumnSizes,
   isPacked,
+  listDigest,
   type ManifestOrganization,
   recordBytes,
   rowCount,
@@ -52,9 +54,9 @@ interface MemoryNeed {
   readonly organizations: number;
 }
 
-// For each record: its run, its offset and the hash of its id (12), up to four slots of the id index (16), and its row (4)
-// and instant (8) among the changes.
-const RECORD_BYTES = 40;
+const CHANGE_BYTES = 12; // for each record: its row (4) and instant (8) among the changes
+// For each record: its run, its offset and the hash of its id (12), and up to four slots of the id index (16).
+const RECORD_BYTES = 28;
 // For each text of a record, besides its bytes: a key with up to four slots (16), its end (4), and a list of one row
 // (8). Records that share keys need less, even where long lists are also ordered by instant.
 const TEXT_BYTES = 28;
@@ -71,20 +73,23 @@ const DELETION_BYTES = 16; // for each deletion: the offset of its id (8), and i
 const DELETION_BUILDING_BYTES = 250; // for each deletion: the objects from which these are built
 const LOADER_BYTES = 72 * MEGABYTE; // the loader thread: 50 to 65 MB were measured
 
+/** Keys as those of `KnownContent`. */
+type InMemory = Readonly<Record<'runs' | 'lists', { has(key: string): boolean }>>;
+
 /**
  * Estimates the memory that a load adds, from the counts and lengths of runs and columns.
  *
- *     held = record bytes of runs that are not shared + index bytes
+ *     held = record bytes of runs that are not shared + index bytes of lists that are not kept + 12 bytes for each record
  *     peak = held + 72 MB
  *            + 64 kB for each organization, 400 bytes for each run, and 5 times the columns of the largest run
  *            + the larger of what is needed to build the largest list, and 250 bytes for each of the most deletions
  *
  * With records of a kilobyte, `held` exceeds the actual images by 10 to 25 %.
- * @param isInMemory whether the load shares a run, by its key; by default none
+ * @param inMemory the keys of the runs and lists that the load does not make again; by default none
  */
 export function memoryNeed(
   organizations: readonly ManifestOrganization[],
-  isInMemory: (key: string) => boolean = () => false,
+  inMemory: InMemory = contentOf([]),
 ): MemoryNeed {
   let [held, objects, building, largestRun] = [0, 0, 0, 0];
   for (const { organizationId, name, runs, columns, deletionCount, deletionBytes } of organizations) {
@@ -95,16 +100,19 @@ export function memoryNeed(
       const entries = runs[layout.name];
       const sizes = columns[layout.name];
       const bytes = recordBytes(entries);
-      const isShared = ({ digest }: RunEntry) => isInMemory(keyOfRun(organizationId, digest));
+      objects += entries.length * RUN_BYTES;
+      largestRun = Math.max(largestRun, sizes.largestRun);
+      held += rowCount(entries) * CHANGE_BYTES;
+      const list = listOf(layout.name);
+      if (inMemory.lists.has(keyOf(organizationId, { name: list, digest: listDigest(runs, list) }))) continue;
+      const isShared = ({ digest }: RunEntry) => inMemory.runs.has(keyOfRun(organizationId, digest));
       held += isPacked(entries) ? bytes : bytes - recordBytes(entries.filter(isShared));
       // The end of an event record for a session is about as long as the record of the session.
       if (layout === SESSIONS) held += bytes;
       held += indexBytes(layout, rowCount(entries), sizes);
-      objects += entries.length * RUN_BYTES;
       const parts =
         rowCount(entries) * BUILDING_BYTES + sizes.elements * ELEMENT_BUILDING_BYTES + sizes.bytes * 2;
       building = Math.max(building, parts);
-      largestRun = Math.max(largestRun, sizes.largestRun);
     }
   }
   const loader = LOADER_BYTES + largestRun * RUN_BUFFERS;

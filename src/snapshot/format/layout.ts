@@ -3,6 +3,7 @@ import type { CollectionName } from '../../contract/operations.ts';
 import { normalizeEmail, normalizeTag } from '../../contract/parameter.ts';
 import { EVENT, EVENT_SESSION, OFFER, ORDER, TICKET } from '../../contract/resources.ts';
 import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
+import { type ListName, listOf } from '../../store/organization-image.ts';
 import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from './json-values.ts';
 
 /**
@@ -162,4 +163,9 @@ export function byCollection<T>(make: (layout: CollectionLayout) => T): Record<C
     orders: make(ORDERS),
     offers: make(OFFERS),
   };
+}
+
+/** Returns the collections that a list consists of. */
+export function layoutsOf(list: ListName): CollectionLayout[] {
+  return COLLECTIONS.filter(({ name }) => listOf(name) === list);
 }

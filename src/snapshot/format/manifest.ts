@@ -4,8 +4,8 @@ import type { CollectionName } from '../../contract/operations.ts';
 import { COLLECTION_NAMES } from '../../contract/resources.ts';
 import { type Instant, isServedForm, parseTimestamp } from '../../contract/timestamp.ts';
 import { PACKED_BELOW_BYTES } from '../../store/memory/image-memory.ts';
-import type { SnapshotOrigin } from '../../store/organization-image.ts';
-import { byCollection, COLLECTIONS } from './layout.ts';
+import type { ListName, SnapshotOrigin } from '../../store/organization-image.ts';
+import { byCollection, COLLECTIONS, layoutsOf } from './layout.ts';
 import { damaged, inconsistent } from './refused-snapshot.ts';
 
 /**
@@ -96,6 +96,11 @@ export function contentDigest(runs: Runs, collections = COLLECTIONS): string {
       runs[name].map(({ recordCount, recordBytes, digest }) => [name, recordCount, recordBytes, digest]),
     ),
   );
+}
+
+/** Computes the digest of a list, which its image has. */
+export function listDigest(runs: Runs, list: ListName): string {
+  return contentDigest(runs, layoutsOf(list));
 }
 
 /** Computes a digest, base64url, over lines of JSON. */

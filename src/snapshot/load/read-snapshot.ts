@@ -12,25 +12,24 @@ import {
   type ChangesImage,
   type HistoryImage,
   lineageOf,
-  type ListName,
   listOf,
   NO_SCHEDULE,
   type OrganizationImage,
 } from '../../store/organization-image.ts';
 import {
   byCollection,
-  COLLECTIONS,
   EVENTS,
   type CollectionLayout,
+  layoutsOf,
   OFFERS,
   ORDERS,
   SESSIONS,
   TICKETS,
 } from '../format/layout.ts';
 import {
-  contentDigest,
   type Deletion,
   instantOf,
+  listDigest,
   type Manifest,
   manifestDigest,
   type ManifestOrganization,
@@ -114,9 +113,8 @@ function readOrganization(
   const { organizationId, runs } = organization;
   const began = instantOf(organization.since);
   const range = { since: earliest > began ? earliest : began, until };
-  const layoutsOf = (name: ListName) => COLLECTIONS.filter((layout) => listOf(layout.name) === name);
   const known = byList((name) => {
-    const digest = contentDigest(runs, layoutsOf(name));
+    const digest = listDigest(runs, name);
     return { digest, image: content.lists.get(keyOf(organizationId, { name, digest })) };
   });
   const stored = (layout: CollectionLayout): StoredList => {

@@ -82,13 +82,16 @@ describe('The estimated memory of a load', () => {
     expect(peak / MEGABYTE).to.be.within(3645, 1.25 * 3645);
   });
 
-  it('is that of indexes and of the loader where the runs are in memory', () => {
+  it('is that of indexes and of the loader where the runs are in memory, and of the changes where the lists are', () => {
     const organizations = [declared(2_000_000, 770_000)];
     const cold = memoryNeed(organizations);
-    const shared = memoryNeed(organizations, () => true);
+    const all = { has: () => true };
+    const shared = memoryNeed(organizations, { runs: all, lists: new Set() });
     const recordBytes = 2000 * 932_000 + 770 * 1_805_000;
     expect(cold.held - shared.held).to.equal(recordBytes);
     expect(cold.peak - shared.peak).to.equal(recordBytes);
+    const kept = memoryNeed(organizations, { runs: all, lists: all });
+    expect(kept.held).to.equal(2_770_000 * 12);
   });
 
   it('peaks above the images by the need of one organization, since they are loaded one after the other', () => {
