@@ -85,13 +85,12 @@ export class Api {
    * @param {PageRequest} request
    * @param {AbortSignal} signal
    * @param {(refused: Exchange, retryAt: number) => void} waiting called with a 429 and the time at which its wait ends
-   * @param {Parameters<typeof send>[2]} [take] takes over a stream of lines
    * @throws {DOMException} if aborted
    */
-  async send(request, signal, waiting, take) {
+  async send(request, signal, waiting) {
     for (;;) {
       const { target, headers, isAside = false } = request;
-      const exchange = await send({ target, headers: [authorization(this.#key), ...headers] }, signal, take);
+      const exchange = await send({ target, headers: [authorization(this.#key), ...headers] }, signal);
       const sent = { ...exchange, request, number: ++this.#sent };
       const above = this.history.slice(0, isAside ? 1 : 0);
       this.history = [...above, sent, ...this.history.slice(above.length)].slice(0, KEPT_EXCHANGES);
@@ -224,6 +223,7 @@ export class Reading {
    */
   #take(exchange, isFirst) {
     const { status, body } = exchange;
+    if (body instanceof ReadableStream) void body.cancel();
     // A proxy may answer in place of the API, such as with the page of its own sign-in.
     const isRefused = status === 0 || status >= 400 || (status === 200 && body === undefined);
     this.state = isRefused ? 'failed' : 'ready';

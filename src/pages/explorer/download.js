@@ -1,6 +1,7 @@
 import { html, nothing } from 'lit-html';
+import { headerOf } from '../shared/exchange.js';
 import { formatBytes, formatCount } from '../shared/format.js';
-import { detailOf, UNREACHABLE } from '../shared/session.js';
+import { detailOf } from '../shared/session.js';
 import { waiting } from './states.js';
 
 /** @import { Exchange, PageRequest } from '../shared/exchange.js' */
@@ -23,7 +24,6 @@ import { waiting } from './states.js';
 const MAX_IN_MEMORY = 256 * 1024 * 1024;
 /** The browser reads the file after the click. */
 const URL_KEPT_MS = 60_000;
-const REDRAW_MS = 250;
 const TONES = { running: '', saved: 'good', failed: 'bad' };
 
 export class Downloads {
@@ -62,49 +62,23 @@ export class Downloads {
       [download.exchange, download.retryAt] = [refused, retryAt];
     };
     try {
-      const exchange = await api.send(request, signal, wait, async (content, headers) => {
-        download.total = Number(headers.get('service-record-count'));
-        const lines = content
-          .pipeThrough(new TextDecoderStream())
-          .pipeThrough(this.#encoder(download, encode));
-        await lines.pipeTo((await handle?.createWritable()) ?? fileInMemory(name), { signal });
-      });
-      if (exchange.status === 0 && download.total > 0) throw new Error('The connection broke off.');
-      if (exchange.status !== 200) throw new Error(exchange.status === 0 ? UNREACHABLE : detailOf(exchange));
-      if (exchange.body !== undefined) throw new Error('The answer is not a list.');
+      const exchange = await api.send(request, signal, wait);
+      if (!(exchange.body instanceof ReadableStream)) throw new Error(detailOf(exchange));
+      download.total = Number(headerOf(exchange, 'service-record-count'));
+      await exchange.body
+        .pipeThrough(new TextDecoderStream())
+        .pipeThrough(encoder(download, encode))
+        .pipeTo((await handle?.createWritable()) ?? fileInMemory(name), { signal });
       download.state = 'saved';
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      Object.assign(download, { state: 'failed', failure: signal.aborted ? 'Stopped.' : error.message });
+      download.state = 'failed';
+      const cause = error instanceof TypeError ? 'The connection broke off.' : error.message;
+      download.failure = signal.aborted ? 'Stopped.' : cause;
       // The dialog has created an empty file.
       await handle?.remove?.();
     }
     this.#changed();
-  }
-
-  /**
-   * Encodes a stream, and fails at the end if it is not complete.
-   * @param {Download} download
-   * @param {(part: string) => string} encode
-   * @returns {TransformStream<string, string>}
-   */
-  #encoder(download, encode) {
-    let drawnAt = 0;
-    return new TransformStream({
-      start: (file) => {
-        file.enqueue(encode(''));
-      },
-      transform: (part, file) => {
-        download.records += part.split('\n').length - 1;
-        file.enqueue(encode(part));
-        if (performance.now() < drawnAt + REDRAW_MS) return;
-        drawnAt = performance.now();
-        this.#changed();
-      },
-      flush: () => {
-        if (download.records !== download.total) throw new Error('The list is not complete.');
-      },
-    });
   }
 
   stop() {
@@ -117,6 +91,27 @@ export class Downloads {
     this.latest = undefined;
     this.#changed();
   }
+}
+
+/**
+ * Encodes a stream, and fails at the end if it is not complete.
+ * @param {Download} download
+ * @param {(part: string) => string} encode
+ * @returns {TransformStream<string, string>}
+ */
+function encoder(download, encode) {
+  return new TransformStream({
+    start: (file) => {
+      file.enqueue(encode(''));
+    },
+    transform: (part, file) => {
+      download.records += part.split('\n').length - 1;
+      file.enqueue(encode(part));
+    },
+    flush: () => {
+      if (download.records !== download.total) throw new Error('The list is not complete.');
+    },
+  });
 }
 
 /**

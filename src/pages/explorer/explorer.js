@@ -21,7 +21,6 @@ import { findByKeyboard, findForm } from './find.js';
 import { listView, readList } from './list-view.js';
 import { readRecord, recordView } from './record-view.js';
 import { requestPanel } from './request-panel.js';
-import { changeOfPosition } from './scroll.js';
 import { empty, pageHeader } from './states.js';
 import { nameOr, prose } from './values.js';
 
@@ -78,6 +77,11 @@ function draw() {
     if (isFocusDue && takeFocus()) isFocusDue = false;
     scrollToDue();
   });
+}
+
+/** Keeps the position in the entry of the history, to which it belongs. */
+function keepPosition() {
+  history.replaceState(scrollY, '');
 }
 
 function scrollToDue() {
@@ -340,19 +344,23 @@ addEventListener('hashchange', ({ oldURL, newURL }) => {
   }
   const isSamePage = pageOf(oldURL) === pageOf(newURL);
   isFocusDue = !isSamePage;
-  const position = changeOfPosition();
-  positionDue = position ?? (isSamePage ? undefined : 0);
+  const isNew = history.state === null;
+  positionDue = isNew && isSamePage ? undefined : Number(history.state);
+  if (isNew) keepPosition();
   enterPlace();
   // Runs when the page is drawn.
   queueMicrotask(() => {
     for (const form of document.forms) form.reset();
-    if (isSamePage && position === undefined) showResults();
+    if (isNew && isSamePage) showResults();
   });
 });
+// The browser restores a position before the content is drawn to which it belongs, so that the page does it.
+history.scrollRestoration = 'manual';
+addEventListener('scrollend', keepPosition);
 addEventListener('keydown', findByKeyboard);
-// A countdown is in view only while a request waits.
+// A wait or a download is under way.
 setInterval(() => {
-  if (document.querySelector('.countdown') !== null) draw();
+  if (document.querySelector('.countdown, .notice progress') !== null) draw();
 }, 1000);
 // Distances from now grow.
 setInterval(draw, 60_000);

@@ -1,5 +1,5 @@
 import { html, nothing } from 'lit-html';
-import { detailOf, UNREACHABLE } from '../shared/session.js';
+import { detailOf } from '../shared/session.js';
 import { linkTo, queryOf } from './address.js';
 import { listRequest, recordRequest } from './contract.js';
 
@@ -130,7 +130,7 @@ async function find(api, contract, text, tell) {
     const links = lookups.flatMap(([, link], i) => (hasRecords(exchanges[i]) ? [link] : []));
     // A page is drawn for its address, which changes first.
     if (links.length === 1 && links[0] !== location.hash) location.hash = links[0];
-    else if (failed !== undefined) tell(failed.status === 0 ? UNREACHABLE : detailOf(failed));
+    else if (failed !== undefined) tell(detailOf(failed));
     else if (links.length === 0) tell(adviceOn(text));
     else tell(html`Found: ${links.map((link) => html`<a href=${link}>${link.slice(2)}</a> `)}`);
   } catch (error) {

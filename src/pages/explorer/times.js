@@ -17,10 +17,7 @@ const DAY_AND_TIME = inUtc({
   minute: '2-digit',
 });
 const PRECISE = inUtc({ dateStyle: 'medium', timeStyle: 'medium' });
-const DAY_OF_MONTH = inUtc({ day: 'numeric' });
-const MONTH = inUtc({ month: 'short' });
-const YEAR = inUtc({ year: 'numeric' });
-const LOCAL = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const DATE = inUtc({ dateStyle: 'medium' });
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
 const SECONDS = /** @type {const} */ ([
@@ -122,20 +119,12 @@ export function formatPrecisely(timestamp) {
 }
 
 /**
- * Formats a timestamp in the time zone of the browser: `25 Nov 2026, 02:00:00`.
- * @param {string} timestamp
- */
-export function formatLocally(timestamp) {
-  return LOCAL.format(new Date(timestamp));
-}
-
-/**
  * Returns the texts of a calendar leaf.
  * @param {string} timestamp
  */
 export function calendarLeaf(timestamp) {
-  const { wall } = written(timestamp);
-  return { day: DAY_OF_MONTH.format(wall), month: MONTH.format(wall), year: YEAR.format(wall) };
+  const [day, month, year] = DATE.format(written(timestamp).wall).split(' ');
+  return { day, month, year };
 }
 
 /**

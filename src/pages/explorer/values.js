@@ -1,7 +1,8 @@
 import { html, nothing } from 'lit-html';
+import { formatDateTime } from '../shared/format.js';
 import { linkTo } from './address.js';
 import { permits } from './contract.js';
-import { formatDistance, formatLocally, formatOffset, formatPrecisely, isTimestamp } from './times.js';
+import { formatDistance, formatOffset, formatPrecisely, isTimestamp } from './times.js';
 
 /** @import { Contract, Schema } from './contract.js' */
 
@@ -91,7 +92,7 @@ export function timeWithOffset(text, format) {
 
 /** @param {string} text */
 function titleOf(text) {
-  return `${text} · ${formatLocally(text)} in your time zone`;
+  return `${text} · ${formatDateTime(text)} in your time zone`;
 }
 
 /** @param {readonly string[]} texts */

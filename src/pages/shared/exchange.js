@@ -12,11 +12,11 @@
  * @property {PageRequest} request
  * @property {number} status 0 if no response came
  * @property {string} failure why no response came; empty if one came
- * @property {number} milliseconds from the request to the end of the body
- * @property {number} bytes of the body, decoded
+ * @property {number} milliseconds from the request to the end of the body, or to the beginning of a stream
+ * @property {number} bytes of the body, decoded; 0 of a stream
  * @property {number | undefined} encodedBytes of the body as it was sent, if it was compressed
  * @property {readonly Header[]} headers of the response
- * @property {unknown} body parsed JSON; undefined if there is none
+ * @property {unknown} body parsed JSON, or a stream of lines; undefined if there is none
  */
 
 /** Media type of a stream of lines, which may be longer than memory. */
@@ -27,44 +27,33 @@ const NO_RESPONSE = { status: 0, bytes: 0, encodedBytes: undefined, headers: [],
  * Sends a request. A response of any status is an outcome, and so is none at all.
  * @param {PageRequest} request
  * @param {AbortSignal} [signal]
- * @param {(content: ReadableStream<Uint8Array<ArrayBuffer>>, headers: Headers) => Promise<void>} [take] takes over a stream of lines
  * @returns {Promise<Exchange>}
  * @throws {DOMException} if aborted
  */
-export async function send(request, signal, take = discard) {
+export async function send(request, signal) {
   const start = performance.now();
   const elapsed = () => performance.now() - start;
   try {
     // The cache of the browser would answer in place of the server, and hide a 304.
     const response = await fetch(request.target, {
-      headers: request.headers.map(([name, value]) => [name, value]),
+      headers: Object.fromEntries(request.headers),
       cache: 'no-store',
       signal: signal ?? null,
     });
     const { status, headers } = response;
-    let bytes = 0;
-    /** @type {TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>} */
-    const counter = new TransformStream({
-      transform: (part, counted) => {
-        bytes += part.byteLength;
-        counted.enqueue(part);
-      },
-    });
-    const content = response.body?.pipeThrough(counter) ?? null;
-    const isStream = content !== null && headers.get('content-type') === LINES_TYPE;
-    if (isStream) await take(content, headers);
-    const text = isStream ? '' : await new Response(content).text();
+    const isStream = headers.get('content-type') === LINES_TYPE;
+    const bytes = isStream ? new ArrayBuffer() : await response.arrayBuffer();
     return {
       request,
       status,
       failure: '',
       milliseconds: elapsed(),
-      bytes,
+      bytes: bytes.byteLength,
       encodedBytes: headers.has('content-encoding')
         ? Number(headers.get('content-length') ?? NaN)
         : undefined,
       headers: [...headers],
-      body: parsed(text),
+      body: isStream ? response.body : parsed(new TextDecoder().decode(bytes)),
     };
   } catch (error) {
     signal?.throwIfAborted();
@@ -72,11 +61,6 @@ export async function send(request, signal, take = discard) {
     if (!(error instanceof TypeError)) throw error;
     return { ...NO_RESPONSE, request, failure: error.message, milliseconds: elapsed() };
   }
-}
-
-/** @param {ReadableStream<Uint8Array<ArrayBuffer>>} content */
-function discard(content) {
-  return content.pipeTo(new WritableStream());
 }
 
 /**

@@ -96,12 +96,15 @@ export function authorization(key) {
  * @param {Pick<Exchange, 'status' | 'body'>} outcome
  */
 export function refusalOf(outcome) {
-  if (outcome.status === 0) return UNREACHABLE;
   return outcome.status === 400 ? MALFORMED : detailOf(outcome);
 }
 
-/** @param {Pick<Exchange, 'status' | 'body'>} outcome */
+/**
+ * Tells why a request failed.
+ * @param {Pick<Exchange, 'status' | 'body'>} outcome
+ */
 export function detailOf({ status, body }) {
+  if (status === 0) return UNREACHABLE;
   const { detail } = /** @type {{ detail?: string }} */ (body ?? {});
   return detail ?? `The response has status ${status} and no detail.`;
 }

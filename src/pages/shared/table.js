@@ -9,48 +9,30 @@ import { html, nothing } from 'lit-html';
  */
 
 /**
- * Where a style sheet makes blocks of the rows, as for a narrow screen, the cells have their labels before them.
- * @template R
- * @param {readonly Column<R>[]} columns
- * @param {readonly R[]} rows
- * @param {string} [caption]
- */
-export function table(columns, rows, caption) {
-  return html`<table>
-    ${
-      caption === undefined
-        ? nothing
-        : html`<caption class="note">
-            ${caption}
-          </caption>`
-    }
-    <thead>
-      <tr>
-        ${columns.map(([label, , kind]) => html`<th scope="col" class=${classOf(kind)}>${label}</th>`)}
-      </tr>
-    </thead>
-    <tbody>
-      ${rows.map(
-        (row) =>
-          html`<tr>
-            ${columns.map((column) => cell(column, row))}
-          </tr>`,
-      )}
-    </tbody>
-  </table>`;
-}
-
-/**
- * Returns a table that scrolls within its region, by keyboard too.
+ * Returns a table that scrolls within its region, by keyboard too. Where a style sheet makes blocks of the rows, as for a
+ * narrow screen, the cells have their labels before them.
  * @template R
  * @param {string} name of the region
  * @param {readonly Column<R>[]} columns
  * @param {readonly R[]} rows
- * @param {string} [caption]
  */
-export function scrollingTable(name, columns, rows, caption) {
+export function scrollingTable(name, columns, rows) {
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${name}>
-    ${table(columns, rows, caption)}
+    <table>
+      <thead>
+        <tr>
+          ${columns.map(([label, , kind]) => html`<th scope="col" class=${classOf(kind)}>${label}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (row) =>
+            html`<tr>
+              ${columns.map((column) => cell(column, row))}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
   </div>`;
 }
 

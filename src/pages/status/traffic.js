@@ -117,12 +117,8 @@ export function trafficSection(intervals) {
         ? nothing
         : html`<details>
             <summary>The same as a table</summary>
-            ${scrollingTable(
-              'Table of requests',
-              COLUMNS,
-              minutesOf(intervals),
-              'By minute, the latest first. A percentile is the highest of the minute.',
-            )}
+            <p class="note">By minute, the latest first. A percentile is the highest of the minute.</p>
+            ${scrollingTable('Table of requests', COLUMNS, minutesOf(intervals))}
           </details>`
     }
   </section>`;
