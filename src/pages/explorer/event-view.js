@@ -177,7 +177,7 @@ function partView(place, events, answer, part, { measure, select }) {
         ${whenComplete(place, () => stockBySessionView(offersOf(place), sessionsIn(place), event))}
       </div>`;
     case 'offers':
-      return html`<p class="part-note quiet">
+      return html`<p class="related quiet">
           Options are listed under the tickets with which they are sold.
           <a href=${linkTo(['offers'], queryOf([['eventId', event.id]]))}>Filter the offers as a list</a>
         </p>

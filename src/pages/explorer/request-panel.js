@@ -38,9 +38,7 @@ export function requestPanel(api, key, state, change) {
           change({ isOpen: !isOpen, selected: undefined });
         }}
       >
-        <svg class="chevron" viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
-          <path d="M2 8l4-4 4 4" />
-        </svg>
+        <span aria-hidden="true">${isOpen ? '▾' : '▴'}</span>
         <span>Request</span>
       </button>
       ${

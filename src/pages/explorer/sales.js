@@ -124,7 +124,7 @@ export function salesView(walk, measure, select) {
   return html`<section class="panel" aria-labelledby="sales">
     <div class="panel-header">
       <h2 id="sales">Sales</h2>
-      <div class="switch" role="group" aria-label="Count of tickets">
+      <div class="actions" role="group" aria-label="Count of tickets">
         ${MEASURES.map(
           ([each, name]) =>
             html`<button

@@ -151,9 +151,6 @@ export function pageHeader(title) {
  */
 export function empty(title, advice = nothing) {
   return html`<div class="empty">
-    <svg viewBox="0 0 64 40" width="96" height="60" aria-hidden="true">
-      <path class="arch" d="M8 40V22a10 10 0 0 1 20 0v18M36 40V22a10 10 0 0 1 20 0v18M0 39.5h64" />
-    </svg>
     <p><strong>${title}</strong></p>
     <p class="quiet">${advice}</p>
   </div>`;
