@@ -59,7 +59,6 @@ export function venueOf({ venueName, venueAddress }) {
 
 const WIDTH = 320;
 const HEIGHT = 96;
-const TONES = 4;
 
 /**
  * Draws rows of arches, laid out by the last characters of the event's id, with the day of the next session. The picture
@@ -72,7 +71,7 @@ export function poster({ id, nextSessionStartAt }) {
   const arches = 3 + (last % 4);
   const step = WIDTH / arches;
   const heights = Array.from({ length: arches }, (_, i) => codes[(i + 1) % codes.length] % 4);
-  return html`<div class="poster tone-${(last >>> 2) % TONES}">
+  return html`<div class="poster">
     <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="xMidYMax slice" aria-hidden="true">
       ${heights.map((height, i) => nestedArches(i * step, step, height))}
     </svg>
@@ -84,7 +83,7 @@ export function poster({ id, nextSessionStartAt }) {
 function leaf(timestamp) {
   const { day, month, year } = calendarLeaf(timestamp);
   return html`<div class="leaf" aria-hidden="true">
-    <span class="month">${month}</span><span class="day">${day}</span><span class="year">${year}</span>
+    <span>${month}</span><span class="day">${day}</span><span>${year}</span>
   </div>`;
 }
 
@@ -101,7 +100,7 @@ function nestedArches(x, width, height) {
     const radius = width / 2 - margin;
     const top = HEIGHT - radius - 8 - height * 9 + (depth - 1) * inset * 0.8;
     const path = `M${x + margin} ${HEIGHT}V${top}a${radius} ${radius} 0 0 1 ${radius * 2} 0V${HEIGHT}Z`;
-    shapes.push(svg`<path class="depth-${depth}" d=${path} />`);
+    shapes.push(svg`<path d=${path} />`);
   }
   return shapes;
 }

@@ -181,10 +181,8 @@ function listAt({ organizationLists }, name) {
 
 /** @param {List} list */
 function listHeader({ name, description, isPreview }) {
-  return html`<header class="page-header">
-    <h1 tabindex="-1">${titleOf(name)} ${isPreview ? html`<span class="mark">preview</span>` : nothing}</h1>
-    <p class="quiet">${prose(description)}</p>
-  </header>`;
+  const preview = isPreview ? html`<span class="mark">preview</span>` : nothing;
+  return pageHeader(html`${titleOf(name)} ${preview}`, prose(description));
 }
 
 /**
@@ -196,10 +194,10 @@ function listHeader({ name, description, isPreview }) {
 function recordHeader({ name }, id, body) {
   const { orderNumber, offerName, name: offer } = /** @type {Partial<Order & Ticket & Offer>} */ (body ?? {});
   const title = nameOr(orderNumber ?? offerName ?? offer ?? null, id);
-  return html`<header class="page-header">
-    <p class="path"><a href=${linkTo([name])}>${titleOf(name)}</a></p>
-    <h1 tabindex="-1">${title === id ? html`<code>${id}</code>` : title}</h1>
-  </header>`;
+  return pageHeader(
+    title === id ? html`<code>${id}</code>` : title,
+    html`<a href=${linkTo([name])}>${titleOf(name)}</a>`,
+  );
 }
 
 /** @param {string} name */

@@ -138,11 +138,14 @@ export function skeleton(rows) {
 }
 
 /**
- * Shows the header of a page that has no content.
  * @param {unknown} title
+ * @param {unknown} [text] shown below the title
  */
-export function pageHeader(title) {
-  return html`<header class="page-header"><h1 tabindex="-1">${title}</h1></header>`;
+export function pageHeader(title, text = nothing) {
+  return html`<header class="page-header">
+    <h1 tabindex="-1">${title}</h1>
+    <p class="quiet">${text}</p>
+  </header>`;
 }
 
 /**
