@@ -120,15 +120,20 @@ describe('A visit to the explorer', () => {
 
   for (const [width, height] of [
     [390, 844],
+    [768, 800],
+    [1024, 800],
+    [1280, 800],
     [1440, 800],
   ]) {
-    it(`leaves room beside the request, and has the link to the documentation: ${width} wide`, () =>
+    it(`shows the whole menu, leaves room beside the request, and has the link to the documentation: ${width} wide`, () =>
       explore({ place: '#/events', viewport: { width, height } }, async (page) => {
         const boxOf = async (selector: string) => {
           const box = await page.locator(selector).first().boundingBox();
           return { top: box?.y ?? NaN, bottom: (box?.y ?? NaN) + (box?.height ?? NaN) };
         };
         await page.getByRole('link', { name: 'API docs' }).click({ trial: true });
+        const cut = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)`;
+        expect(await page.evaluate(`${cut}(document.querySelector('.top nav ul'))`)).to.equal(0);
         await page.locator('.toggle').click();
         expect((await boxOf('.requests')).top).to.be.above(height * 0.55);
         expect((await boxOf('.requests .copy')).bottom).to.be.below((await boxOf('.requests pre')).top);

@@ -20,6 +20,6 @@ export function copyButton(label, textOf) {
     }, CONFIRMED_MS);
   };
   return html`<button type="button" class="copy" @click=${onClick}>
-    ${label}<span class="outcome" role="status"></span>
+    ${label} <span class="outcome" role="status"></span>
   </button>`;
 }

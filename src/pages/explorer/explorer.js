@@ -37,6 +37,8 @@ import { nameOr, prose } from './values.js';
 const OPEN_API = 'openapi.json';
 const START = 'events';
 const NAME = 'Foyer explorer';
+/** State of an entry in the history, which a new one does not have. */
+const VISITED = 'visited';
 
 const root = document.querySelector('#explorer');
 if (!(root instanceof HTMLElement)) throw new Error('the document has no element #explorer');
@@ -62,6 +64,11 @@ let isDrawing = false;
 /** Whether the heading of a new page, or the field for the key, is still to get the focus. Some come with an answer. */
 let isFocusDue = false;
 /**
+ * Scroll positions of the places that were left, by their address.
+ * @type {Map<string, number>}
+ */
+const positions = new Map();
+/**
  * The position to which the page is still to scroll. Some pages have their height only with their answers.
  * @type {number | undefined}
  */
@@ -77,11 +84,6 @@ function draw() {
     if (isFocusDue && takeFocus()) isFocusDue = false;
     scrollToDue();
   });
-}
-
-/** Keeps the position in the entry of the history, to which it belongs. */
-function keepPosition() {
-  history.replaceState(scrollY, '');
 }
 
 function scrollToDue() {
@@ -342,9 +344,11 @@ addEventListener('hashchange', ({ oldURL, newURL }) => {
   }
   const isSamePage = pageOf(oldURL) === pageOf(newURL);
   isFocusDue = !isSamePage;
+  positions.set(oldURL, scrollY);
   const isNew = history.state === null;
-  positionDue = isNew && isSamePage ? undefined : Number(history.state);
-  if (isNew) keepPosition();
+  if (isNew) history.replaceState(VISITED, '');
+  const start = isSamePage ? undefined : 0;
+  positionDue = isNew ? start : positions.get(newURL);
   enterPlace();
   // Runs when the page is drawn.
   queueMicrotask(() => {
@@ -354,7 +358,7 @@ addEventListener('hashchange', ({ oldURL, newURL }) => {
 });
 // The browser restores a position before the content is drawn to which it belongs, so that the page does it.
 history.scrollRestoration = 'manual';
-addEventListener('scrollend', keepPosition);
+history.replaceState(VISITED, '');
 addEventListener('keydown', findByKeyboard);
 // A wait or a download is under way.
 setInterval(() => {
