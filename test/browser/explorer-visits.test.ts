@@ -95,6 +95,13 @@ describe('A visit to the explorer', () => {
       await eventually(async () => (await position()) > 1000);
     }));
 
+  it('shows a place until the next one is entered, also when it is drawn in between', () =>
+    explore({ place: '#/events' }, async (page) => {
+      await page.evaluate(`location.hash = '#/tickets';
+        document.querySelector('.find input').dispatchEvent(new Event('input'))`);
+      await page.locator('td').first().waitFor();
+    }));
+
   it('hands the key to new tabs while one is open, unless the open ones differ, and forgets it in all', () =>
     explore({ place: '#/events' }, async (first) => {
       const open = async (path: string) => {

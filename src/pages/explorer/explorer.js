@@ -49,6 +49,8 @@ let contract;
 let contractFailure;
 /** @type {{ key: string, api: Api } | undefined} */
 let session;
+/** The place that is entered. The address changes before, and the page may be drawn in between. */
+let route = routeOf(location.hash);
 /** @type {Readings} */
 let readings = {};
 /** @type {Measure} */
@@ -117,7 +119,7 @@ function skipToContent(event) {
  * @param {string} organization
  */
 function topBar(api, organization) {
-  const [current] = routeOf(location.hash).segments;
+  const [current] = route.segments;
   return html`<header class="top">
     <div class="top-content">
       <a class="product" href=${linkTo([START])}
@@ -154,7 +156,7 @@ function content(api) {
   if (contractFailure !== undefined)
     return html`<div class="notice bad" role="alert"><p>${contractFailure}</p></div>`;
   if (contract === undefined) return nothing;
-  const place = { api, contract, route: routeOf(location.hash), readings, downloads };
+  const place = { api, contract, route, readings, downloads };
   const [name] = place.route.segments;
   const id = place.route.segments.at(1);
   const list = listAt(contract, name);
@@ -287,7 +289,7 @@ function enterPlace() {
   findOutcome = nothing;
   if (routeOf(location.hash).segments.length === 0 && session !== undefined)
     history.replaceState(history.state, '', linkTo([START]));
-  const route = routeOf(location.hash);
+  route = routeOf(location.hash);
   document.title = [...route.segments, NAME].join(' · ');
   if (session !== undefined && contract !== undefined)
     read({ api: session.api, contract, route, readings, downloads });
