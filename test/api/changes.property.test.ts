@@ -275,9 +275,13 @@ class Model {
     expect(parsed[0].change === 'reset', 'reset').to.equal(!isKnown);
     const order = parsed.map(({ change }) => ['reset', 'delete', 'put', 'end'].indexOf(change));
     expect(order).to.deep.equal(order.toSorted());
-    const puts = parsed.filter(({ change }) => change === 'put');
-    const places = puts.map(({ collection }) => COLLECTION_NAMES.indexOf(collection));
-    expect(places, 'the order in which records refer to each other').to.deep.equal(places.toSorted());
+    const placesOf = (lines: readonly Line[], kind: Line['change']) =>
+      lines
+        .filter(({ change }) => change === kind)
+        .map(({ collection }) => COLLECTION_NAMES.indexOf(collection));
+    // Deletions are in the reverse order.
+    for (const places of [placesOf(parsed, 'put'), placesOf(parsed.toReversed(), 'delete')])
+      expect(places, 'the order in which records refer to each other').to.deep.equal(places.toSorted());
     if (!isKnown) client.records.clear();
     const named = { delete: new Set<string>(), put: new Set<string>() };
     for (const [i, { change, collection, id }] of parsed.entries()) {
