@@ -1,26 +1,11 @@
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { givenSite } from '../support/site.ts';
-import { excessWidth, givenBrowser, goTo, statusError, type VisitOptions } from './support/browser.ts';
+import { excessWidth, goTo, statusError } from './support/browser.ts';
+import { givenExplorer, targetOf } from './support/explorer.ts';
 
 describe('A visit to the explorer', () => {
-  const given = givenSite({ EXPLORER: 'on' });
-  const chromium = givenBrowser();
-  const target = (page: Page) => page.locator('.request-bar .target').textContent();
-
-  /** Opens a place, signed in by the key in the address. */
-  function explore(
-    { place, ...options }: VisitOptions & { place: string },
-    use: (page: Page) => Promise<void>,
-  ): Promise<void> {
-    const url = `${given.site.replica.origin}/explorer#key=${given.site.credential}`;
-    return chromium.visit({ url, ...options }, async (page) => {
-      await page.locator('.top').waitFor();
-      await goTo(page, place);
-      await use(page);
-    });
-  }
+  const given = givenExplorer();
+  const { explore } = given;
 
   it('takes a date without a time for the day of the visitor, and shows its instants', () =>
     explore({ place: '#/tickets', timezoneId: 'America/New_York' }, async (page) => {
@@ -29,7 +14,7 @@ describe('A visit to the explorer', () => {
         await page.getByLabel(`updatedAt.${bound}`, { exact: true }).fill('2026-06-01');
       await page.getByRole('button', { name: 'Apply' }).click();
       await page.getByLabel('Active filters').waitFor();
-      expect(await target(page)).to.equal(
+      expect(await targetOf(page)).to.equal(
         'GET /v1/tickets?updatedAt.gte=2026-06-01T00:00-04:00&updatedAt.lte=2026-06-01T23:59:59.999-04:00',
       );
       expect(await page.getByLabel('Time of updatedAt.lte').inputValue()).to.equal('23:59:59.999');
@@ -47,7 +32,7 @@ describe('A visit to the explorer', () => {
       await page.getByLabel('updatedAt.gte', { exact: true }).pressSequentially('06');
       await page.getByRole('button', { name: 'Apply' }).click();
       await incomplete.waitFor();
-      expect(await target(page)).to.equal('GET /v1/tickets');
+      expect(await targetOf(page)).to.equal('GET /v1/tickets');
     }));
 
   it('writes no advice on the encoding of a URL', () => {
@@ -70,7 +55,7 @@ describe('A visit to the explorer', () => {
       await page.getByRole('alert').getByText('no longer served').waitFor();
       await again.click();
       await page.locator('table').waitFor();
-      expect(await target(page)).to.equal('GET /v1/tickets?updatedAt.gte=2020-01-01T00:00Z&perPage=10');
+      expect(await targetOf(page)).to.equal('GET /v1/tickets?updatedAt.gte=2020-01-01T00:00Z&perPage=10');
     });
   });
 

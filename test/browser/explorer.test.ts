@@ -1,54 +1,21 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
 import type { Event, Ticket, TicketOffer } from '../../src/pages/explorer/types.d.ts';
 import { needs } from '../support/components.ts';
 import { eventually } from '../support/eventually.ts';
-import { givenSite } from '../support/site.ts';
-import {
-  accessibilityViolations,
-  givenBrowser,
-  goTo,
-  statusError,
-  type VisitOptions,
-} from './support/browser.ts';
+import { accessibilityViolations, goTo, statusError } from './support/browser.ts';
+import { givenExplorer, targetOf } from './support/explorer.ts';
 
 const CLIPBOARD = ['clipboard-read', 'clipboard-write'];
 
 describe('The explorer', () => {
   needs('curl');
-  const given = givenSite({ EXPLORER: 'on', RATE_LIMIT_PER_MINUTE: '0' });
-  const chromium = givenBrowser();
-  const explorer = () => `${given.site.replica.origin}/explorer`;
-
-  /** Opens a place, signed in by the key in the address. */
-  function explore(
-    { place, ...options }: VisitOptions & { place: string },
-    use: (page: Page) => Promise<void>,
-  ): Promise<void> {
-    const url = `${explorer()}#key=${given.site.credential}`;
-    return chromium.visit({ url, ...options }, async (page) => {
-      await page.locator('.top').waitFor();
-      await goTo(page, place);
-      await use(page);
-    });
-  }
-
-  /** Returns the records of a list by the API. */
-  async function recordsOf(target: string): Promise<readonly unknown[]> {
-    const headers = { Authorization: `Bearer ${given.site.credential}`, 'Service-API-Version': 'preview' };
-    const response = await fetch(given.site.replica.origin + target, { headers });
-    return ((await response.json()) as { items: readonly unknown[] }).items;
-  }
-
-  async function latestTicket(): Promise<Ticket> {
-    const [ticket] = await recordsOf('/v1/tickets?perPage=1');
-    return ticket as Ticket;
-  }
+  const given = givenExplorer();
+  const { explore, recordsOf } = given;
 
   it('refuses a wrong key with the words of the API, accepts a right one, and forgets it on request', async () => {
     const { credential } = given.site;
-    await chromium.visit({ url: explorer(), expected: [statusError(403)] }, async (page) => {
+    await given.visit({ expected: [statusError(403)] }, async (page) => {
       const key = page.locator('#key:focus');
       await key.fill(`${credential}x`);
       await key.press('Enter');
@@ -68,7 +35,7 @@ describe('The explorer', () => {
   });
 
   it('shows times with their offsets, and amounts in one line', () =>
-    explore({ place: '#/events', viewport: { width: 1280, height: 800 } }, async (page) => {
+    explore({ place: '#/events' }, async (page) => {
       for (const list of ['tickets', 'orders', 'offers']) {
         await goTo(page, `#/${list}`);
         const times = await page.locator('table time').allInnerTexts();
@@ -86,8 +53,7 @@ describe('The explorer', () => {
     }));
 
   it('leads from the events to an event with its sales, its stock and its offers, and back', async () => {
-    const [event] = await recordsOf('/v1/events?perPage=1');
-    const { id, title } = event as Event;
+    const [{ id, title }] = await recordsOf<Event>('/v1/events');
     await explore({ place: '#/events' }, async (page) => {
       await page.getByRole('link', { name: title, exact: true }).click();
       await page.getByRole('heading', { level: 1, name: title }).waitFor();
@@ -112,8 +78,8 @@ describe('The explorer', () => {
   });
 
   it('sends no request when it is drawn again', async () => {
-    const [event] = await recordsOf('/v1/events?perPage=1');
-    await explore({ place: `#/events/${(event as Event).id}` }, async (page) => {
+    const [{ id }] = await recordsOf<Event>('/v1/events');
+    await explore({ place: `#/events/${id}` }, async (page) => {
       // All tickets of the event are read.
       await page.locator('main:not(:has(.walk)) time-chart canvas').waitFor();
       const sent: string[] = [];
@@ -131,7 +97,7 @@ describe('The explorer', () => {
   });
 
   it('shows options under their base ticket, and the content of bundles', async () => {
-    const tickets = (await recordsOf('/v1/catalog/offers?type=TICKET&perPage=100')) as TicketOffer[];
+    const tickets = await recordsOf<TicketOffer>('/v1/catalog/offers?type=TICKET');
     const withOptions = tickets.find(({ optionOffers }) => optionOffers.length > 0);
     const inBundle = tickets.find(({ pricing }) =>
       pricing.some(({ bundleOfferId }) => bundleOfferId !== null),
@@ -155,7 +121,7 @@ describe('The explorer', () => {
       await eventIds.fill('evt_1, evt_2');
       await page.getByRole('button', { name: 'Apply' }).click();
       await page.getByText('No record matches these filters.').waitFor();
-      expect(await page.locator('.request-bar .target').textContent()).to.equal(
+      expect(await targetOf(page)).to.equal(
         'GET /v1/tickets?updatedAt.gte=2026-06-01T12:30%2B00:00&eventIds=evt_1,evt_2',
       );
 
@@ -190,7 +156,7 @@ describe('The explorer', () => {
     }));
 
   it('shows all fields of a record, its JSON, and the way to related records', async () => {
-    const { orderId } = await latestTicket();
+    const [{ orderId }] = await recordsOf<Ticket>('/v1/tickets');
     await explore({ place: `#/orders/${orderId}`, expected: [statusError(404)] }, async (page) => {
       const names = await page.locator('.record > .row > dt').allTextContents();
       expect(names).to.include.members(['orderId', 'placedItems', 'billingAddress', 'addOns']);
@@ -250,7 +216,7 @@ describe('The explorer', () => {
     }));
 
   it('reads a long list of tickets only on request, and stops on request', async () => {
-    const { eventId } = await latestTicket();
+    const [{ eventId }] = await recordsOf<Ticket>('/v1/tickets');
     await explore({ place: '#/events' }, async (page) => {
       await page.route(/\/v1\/tickets\?.*perPage=100$/, async (route) => {
         const response = await route.fetch();
@@ -289,7 +255,7 @@ describe('The explorer', () => {
 
   for (const colorScheme of ['light', 'dark'] as const) {
     it(`has no serious violation of accessibility rules: ${colorScheme}`, async () => {
-      const { eventId, ticketId } = await latestTicket();
+      const [{ eventId, ticketId }] = await recordsOf<Ticket>('/v1/tickets');
       const event = `#/events/${eventId}`;
       await explore({ place: '#/events', colorScheme, expected: [statusError(400)] }, async (page) => {
         await page.getByRole('button', { name: 'Request', exact: true }).click();

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import type { Page, Request } from 'playwright-core';
 import type { Event, Order, Ticket } from '../../src/pages/explorer/types.d.ts';
 import { needs } from '../support/components.ts';
-import { givenSite } from '../support/site.ts';
-import { accessibilityViolations, givenBrowser, goTo, statusError } from './support/browser.ts';
+import { accessibilityViolations, goTo, statusError } from './support/browser.ts';
+import { givenExplorer, targetOf } from './support/explorer.ts';
 
 /** Reads CSV with Python, which refuses bad quoting. */
 const READ_CSV = `import csv, json, sys
@@ -21,32 +21,8 @@ const IN_MEMORY = 'delete window.showSaveFilePicker';
 
 describe('The explorer at a support desk', () => {
   needs('Python 3.11 with venv');
-  const given = givenSite({ EXPLORER: 'on', RATE_LIMIT_PER_MINUTE: '0' });
-  const chromium = givenBrowser();
-
-  function explore(
-    place: string,
-    use: (page: Page) => Promise<void>,
-    expected: readonly RegExp[] = [],
-  ): Promise<void> {
-    const url = `${given.site.replica.origin}/explorer#key=${given.site.credential}`;
-    return chromium.visit({ url, expected, viewport: { width: 1280, height: 800 } }, async (page) => {
-      await page.locator('.top').waitFor();
-      await goTo(page, place);
-      await use(page);
-    });
-  }
-
-  async function linesOf(target: string): Promise<string> {
-    const headers = { Authorization: `Bearer ${given.site.credential}`, Accept: 'application/x-ndjson' };
-    return (await fetch(given.site.replica.origin + target, { headers })).text();
-  }
-
-  async function recordsOf<R>(target: string): Promise<R[]> {
-    const lines = (await linesOf(target)).trimEnd().split('\n');
-    return lines.map((line) => JSON.parse(line) as R);
-  }
-
+  const given = givenExplorer();
+  const { explore, linesOf, recordsOf } = given;
   const isStream = (request: Request) => request.headers()['accept'] === 'application/x-ndjson';
   const outcome = (page: Page) => page.getByRole('region', { name: 'Download' });
 
@@ -55,7 +31,7 @@ describe('The explorer at a support desk', () => {
     const [{ eventId }] = tickets;
     const pending = await recordsOf<Order>('/v1/orders?status=PENDING');
     const ofEvent = tickets.filter((ticket) => ticket.eventId === eventId).length;
-    await explore('#/tickets?perPage=10', async (page) => {
+    await explore({ place: '#/tickets?perPage=10' }, async (page) => {
       for (const [place, count] of [
         ['#/tickets?perPage=10', `${tickets.length.toLocaleString('en')} tickets`],
         ['#/orders?status=PENDING&perPage=100', `${pending.length} orders`],
@@ -70,14 +46,14 @@ describe('The explorer at a support desk', () => {
       }
       // The request of the view stays the one to copy.
       const target = `GET /v1/tickets?qrCodes=${tickets[0].qrCode}`;
-      expect(await page.locator('.request-bar .target').textContent()).to.equal(target);
+      expect(await targetOf(page)).to.equal(target);
     });
   });
 
   it('shows the event and the QR code of a ticket, and breaks no word', async () => {
     const [{ eventId, qrCode }] = await recordsOf<Ticket>('/v1/tickets');
     const event = (await recordsOf<Event>('/v1/events')).find(({ id }) => id === eventId);
-    await explore('#/tickets?perPage=100', async (page) => {
+    await explore({ place: '#/tickets?perPage=100' }, async (page) => {
       const row = page.locator('tbody tr').first();
       expect(await row.textContent()).to.include(qrCode);
       await row.getByRole('link', { name: event?.title ?? '' }).waitFor();
@@ -103,48 +79,43 @@ describe('The explorer at a support desk', () => {
     const [{ ticketId, qrCode, orderId }] = await recordsOf<Ticket>('/v1/tickets');
     const orders = await recordsOf<Order>('/v1/orders');
     const email = orders.find(({ customer }) => customer !== null)?.customer?.email ?? '';
-    const expected = [statusError(404)];
     const search = async (page: Page, text: string) => {
       await page.keyboard.press('/');
       await page.keyboard.type(text);
       await page.keyboard.press('Enter');
     };
-    await explore(
-      '#/events',
-      async (page) => {
-        const hashes: string[] = [];
-        for (const text of [ticketId, orderId, qrCode, email]) {
-          const before = page.url();
-          await search(page, text);
-          await page.waitForURL((url) => url.href !== before);
-          await page.locator('h1:focus').waitFor();
-          hashes.push(new URL(page.url()).hash);
-        }
-        expect(hashes).to.deep.equal([
-          `#/tickets/${ticketId}`,
-          `#/orders/${orderId}`,
-          `#/tickets?qrCodes=${qrCode}`,
-          `#/orders?email=${encodeURIComponent(email)}`,
-        ]);
-        const status = page.getByRole('search').getByRole('status');
-        await search(page, orders[0].orderNumber ?? '');
-        await status.getByText('no filter for order numbers').waitFor();
-        expect(await accessibilityViolations(page)).to.deep.equal([]);
+    await explore({ place: '#/events', expected: [statusError(404)] }, async (page) => {
+      const hashes: string[] = [];
+      for (const text of [ticketId, orderId, qrCode, email]) {
+        const before = page.url();
+        await search(page, text);
+        await page.waitForURL((url) => url.href !== before);
+        await page.locator('h1:focus').waitFor();
+        hashes.push(new URL(page.url()).hash);
+      }
+      expect(hashes).to.deep.equal([
+        `#/tickets/${ticketId}`,
+        `#/orders/${orderId}`,
+        `#/tickets?qrCodes=${qrCode}`,
+        `#/orders?email=${encodeURIComponent(email)}`,
+      ]);
+      const status = page.getByRole('search').getByRole('status');
+      await search(page, orders[0].orderNumber ?? '');
+      await status.getByText('no filter for order numbers').waitFor();
+      expect(await accessibilityViolations(page)).to.deep.equal([]);
 
-        const sent: string[] = [];
-        page.on('request', (request) => sent.push(request.url()));
-        await page.getByRole('searchbox').fill(given.site.credential);
-        await page.keyboard.press('Enter');
-        await status.getByText('API key').waitFor();
-        expect(sent).to.deep.equal([]);
-      },
-      expected,
-    );
+      const sent: string[] = [];
+      page.on('request', (request) => sent.push(request.url()));
+      await page.getByRole('searchbox').fill(given.site.credential);
+      await page.keyboard.press('Enter');
+      await status.getByText('API key').waitFor();
+      expect(sent).to.deep.equal([]);
+    });
   });
 
   it('downloads a list as CSV into a file that it writes as it arrives', async () => {
     const orders = await recordsOf<Order>('/v1/orders?status=FULFILLED');
-    await explore('#/orders?status=FULFILLED&perPage=10&page=2', async (page) => {
+    await explore({ place: '#/orders?status=FULFILLED&perPage=10&page=2' }, async (page) => {
       await page.evaluate(SELECT_FILE);
       await page.getByLabel('Format of the download').selectOption('CSV for spreadsheets');
       await page.getByRole('button', { name: 'Download' }).press('Enter');
@@ -169,7 +140,7 @@ describe('The explorer at a support desk', () => {
   });
 
   it('downloads the lines in memory where the browser writes no files, and names the bound', () =>
-    explore('#/tickets', async (page) => {
+    explore({ place: '#/tickets' }, async (page) => {
       await page.evaluate(IN_MEMORY);
       await goTo(page, '#/orders');
       await page.getByText('256 MB at most').waitFor();
@@ -182,34 +153,30 @@ describe('The explorer at a support desk', () => {
     }));
 
   it('waits after a 429, stops on request, and never passes a part for the whole', () =>
-    explore(
-      '#/orders',
-      async (page) => {
-        await page.evaluate(SELECT_FILE);
-        const start = page.getByRole('button', { name: 'Download' });
-        const tooMany = { status: 429, headers: { 'Retry-After': '1' }, json: { detail: 'too many' } };
-        const [line] = (await linesOf('/v1/orders')).split('\n');
-        const part = {
-          headers: { 'Content-Type': 'application/x-ndjson', 'Service-Record-Count': '2' },
-          body: `${line}\n`,
-        };
-        const answers = [tooMany, part];
-        await page.route('**/v1/orders', (route) => {
-          if (!isStream(route.request())) return route.continue();
-          const answer = answers.shift();
-          // The last response never comes.
-          return answer === undefined ? undefined : route.fulfill(answer);
-        });
-        await start.click();
-        await page.locator('.countdown').waitFor();
-        await outcome(page).getByText('Incomplete: 1 of 2 records.').waitFor();
-        expect(await outcome(page).textContent()).to.include('No file was saved.');
-        await start.click();
-        await outcome(page).getByRole('button', { name: 'Stop' }).click();
-        await outcome(page).getByText('Stopped.').waitFor();
-        const files = `navigator.storage.getDirectory().then((folder) => Array.fromAsync(folder.keys()))`;
-        expect(await page.evaluate(files)).to.deep.equal([]);
-      },
-      [statusError(429)],
-    ));
+    explore({ place: '#/orders', expected: [statusError(429)] }, async (page) => {
+      await page.evaluate(SELECT_FILE);
+      const start = page.getByRole('button', { name: 'Download' });
+      const tooMany = { status: 429, headers: { 'Retry-After': '1' }, json: { detail: 'too many' } };
+      const [line] = (await linesOf('/v1/orders')).split('\n');
+      const part = {
+        headers: { 'Content-Type': 'application/x-ndjson', 'Service-Record-Count': '2' },
+        body: `${line}\n`,
+      };
+      const answers = [tooMany, part];
+      await page.route('**/v1/orders', (route) => {
+        if (!isStream(route.request())) return route.continue();
+        const answer = answers.shift();
+        // The last response never comes.
+        return answer === undefined ? undefined : route.fulfill(answer);
+      });
+      await start.click();
+      await page.locator('.countdown').waitFor();
+      await outcome(page).getByText('Incomplete: 1 of 2 records.').waitFor();
+      expect(await outcome(page).textContent()).to.include('No file was saved.');
+      await start.click();
+      await outcome(page).getByRole('button', { name: 'Stop' }).click();
+      await outcome(page).getByText('Stopped.').waitFor();
+      const files = `navigator.storage.getDirectory().then((folder) => Array.fromAsync(folder.keys()))`;
+      expect(await page.evaluate(files)).to.deep.equal([]);
+    }));
 });
