@@ -1,23 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { buildInstantIndex, instantOrder } from '../../../src/store/index/instant-index.ts';
+import { instantOrder } from '../../../src/store/index/instant-index.ts';
 import { FIXED } from '../../support/random.ts';
-
-describe('An instant index', () => {
-  it('has the instants ascending, the row of each, and the rank of each row', () => {
-    const values = fc.array(fc.bigInt({ min: -5n, max: 5n }), { maxLength: 60 });
-    fc.assert(
-      fc.property(values, (instants) => {
-        const { sorted, rows, ranks } = buildInstantIndex(BigInt64Array.from(instants));
-        expect([...sorted]).to.deep.equal([...BigInt64Array.from(instants).sort()]);
-        expect(Array.from(rows, (row) => instants[row])).to.deep.equal([...sorted]);
-        expect(Array.from(rows, (row) => ranks[row])).to.deep.equal([...rows.keys()]);
-        expect(new Set(rows)).to.have.property('size', instants.length);
-      }),
-      FIXED,
-    );
-  });
-});
 
 const near = fc.constantFrom(0n, 1n, -1n, 65_535n, 65_536n, -65_536n, -65_537n, 2n ** 32n, 2n ** 48n - 1n);
 const far = fc.constantFrom(2n ** 53n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, 2n ** 63n - 1n, -(2n ** 63n));
