@@ -36,22 +36,6 @@ describe('A store registry', () => {
     expect(live('north', 'south')).to.deep.equal(['a2', 'b1']);
   });
 
-  it('lets an organization move to another file once its own file no longer has it', () => {
-    swap('a', 'a1', 'north', 'south');
-    swap('a', 'a2', 'north');
-    swap('b', 'b1', 'south');
-    expect(live('north', 'south')).to.deep.equal(['a2', 'b1']);
-  });
-
-  it('lets another file provide the organizations of a deleted file', () => {
-    swap('a', 'a1', 'north', 'south');
-    registry.markFileRemoved('a.sqlite');
-    expect(live('north', 'south')).to.deep.equal(['a1', 'a1']);
-    swap('b', 'b1', 'south');
-    expect(live('north', 'south')).to.deep.equal(['a1', 'b1']);
-    expect(registry.live.get('north')).to.include({ file: 'a.sqlite', isFilePresent: false });
-  });
-
   it('keeps the memory of each list whose content is unchanged, and reports the new snapshot', () => {
     const [first, second] = ['N1', 'N2'].map((digest, i) => emptySnapshot(`a${i + 1}`, `north=${digest}`));
     const [{ lists: before }] = first.organizations;
