@@ -3,7 +3,8 @@
 
     FOYER_KEY=svc:o:ORGANIZATION:SECRET python3 sync.py https://tickets.example.org copy.sqlite --every 60
 
-Without --every, it makes one round. --events evt_42,evt_43 limits the copy to these events. It needs Python 3.11 and requests. docs/integrators.md explains the changes.
+Without --every, it makes one round. --events evt_42,evt_43 limits the copy to these events. It needs Python 3.11 and
+requests. The guide of the service, /docs/guide, explains the changes.
 """
 
 import argparse
@@ -26,8 +27,16 @@ CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT);
 
 def add_key(request):
     """Adds the key. An entry of ~/.netrc would replace a header of the session."""
-    request.headers["Authorization"] = f"Bearer {os.environ['FOYER_KEY']}"
+    request.headers["Authorization"] = f"Bearer {os.environ['FOYER_KEY'].strip()}"
     return request
+
+
+def detail_of(response):
+    """Returns the explanation of a refusal. A proxy may send another form."""
+    try:
+        return response.json()["detail"]
+    except (ValueError, KeyError, TypeError):
+        return response.reason
 
 
 def request_changes(session, base_url, query):
@@ -39,12 +48,15 @@ def request_changes(session, base_url, query):
         seconds = response.headers.get("Retry-After", "")
         time.sleep(max(pause, int(seconds) if seconds.isdecimal() else 0))
         pause = min(2 * pause, 30)
-    response.raise_for_status()
+    if response.status_code == 403:
+        sys.exit(f"not copied: {response.status_code}: {detail_of(response)}")  # It would be the same again.
+    if response.status_code != 200:
+        raise RequestException(f"{response.status_code}: {detail_of(response)}")
     return response
 
 
 def copy_round(session, base_url, database, event_ids):
-    """Applies the changes since the stored token in one transaction, or nothing. Returns the time of the data."""
+    """Applies the changes since the stored token in one transaction, or nothing. Returns the last line."""
     token = database.execute("SELECT value FROM state WHERE name = 'token'").fetchone()
     query = {"since": token and token[0], "eventIds": event_ids}
     with database, request_changes(session, base_url, query) as response:
@@ -57,9 +69,9 @@ def copy_round(session, base_url, database, event_ids):
                 case {"change": "put", "collection": collection, "id": key, "record": record} as put:
                     row = (collection, key, put.get("eventId"), json.dumps(record))
                     database.execute("REPLACE INTO records VALUES (?, ?, ?, ?)", row)
-                case {"change": "end", "next": token, "dataAsOf": as_of}:
+                case {"change": "end", "next": token, "dataAsOf": as_of} as end:
                     database.execute("REPLACE INTO state VALUES ('token', ?), ('asOf', ?)", (token, as_of))
-                    return as_of
+                    return end
                 case _:
                     raise RequestException("the response has a change that this program does not know")
         raise RequestException("the response broke off")
@@ -71,6 +83,10 @@ parser.add_argument("database")
 parser.add_argument("--events", metavar="IDS", help="copy these events only, with commas between them")
 parser.add_argument("--every", type=float, metavar="SECONDS", help="repeat the round after this pause")
 options = parser.parse_args()
+if not os.environ.get("FOYER_KEY"):
+    parser.error("the environment variable FOYER_KEY is missing")
+base_url = options.base_url.rstrip("/")
+events = options.events and ",".join(event.strip() for event in options.events.split(","))
 session = Session()
 session.auth = add_key
 session.max_redirects = 0  # After a redirect, ~/.netrc would replace the key.
@@ -79,7 +95,9 @@ database = sqlite3.connect(options.database)
 database.executescript(SCHEMA)
 while True:
     try:
-        print("copied the data as of", copy_round(session, options.base_url, database, options.events), flush=True)
+        end = copy_round(session, base_url, database, events)
+        counts = ", ".join(f"{count} {collection}" for collection, count in end["counts"].items())
+        print(f"copied the data as of {end['dataAsOf']}: {counts}", flush=True)
         status = 0
     except (RequestException, ValueError) as error:  # ValueError: a line that broke off
         print(f"not copied: {error}", file=sys.stderr, flush=True)

@@ -1,8 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-// In a project of your own, which has the package of the client: from 'foyer-client'.
-import { type Copy, FoyerClient, FoyerError, type SyncState } from '../../client/src/foyer-client.ts';
+import {
+  type Copy,
+  FoyerClient,
+  FoyerError,
+  ResponseError,
+  type SyncState,
+} from '../../client/src/foyer-client.ts';
 
 /**
  * Keeps a copy of an organization's records in an SQLite database.
@@ -10,7 +15,7 @@ import { type Copy, FoyerClient, FoyerError, type SyncState } from '../../client
  *     FOYER_KEY=svc:o:ORGANIZATION:SECRET node sync.ts https://tickets.example.org copy.sqlite --every 60
  *
  * Without --every, it makes one round. --events evt_42,evt_43 limits the copy to these events. It needs Node 24 or later.
- * docs/integrators.md explains the changes of a round.
+ * The guide of the service, /docs/guide, explains the changes of a round.
  */
 
 const { positionals, values } = parseArgs({
@@ -26,6 +31,7 @@ if (positionals.length !== 2 || credential === undefined) {
 }
 
 const [baseUrl, path] = positionals;
+const eventIds = values.events?.split(',').map((id) => id.trim());
 const database = new DatabaseSync(path);
 database.exec(`
 CREATE TABLE IF NOT EXISTS records (
@@ -64,18 +70,22 @@ const copy: Copy = {
   },
 };
 
+/** Returns whether the key is unknown, revoked or expired. */
+const isRefused = (error: FoyerError) => error instanceof ResponseError && error.status === 403;
+
 const client = new FoyerClient({ baseUrl, credential });
 for (;;) {
   try {
     const row = database.prepare('SELECT value FROM state').get();
     const state = row && (JSON.parse(String(row['value'])) as SyncState);
-    const { dataAsOf } = await client.sync(copy, state?.next, { eventIds: values.events?.split(',') });
+    const { dataAsOf } = await client.sync(copy, state?.next, { eventIds });
     console.log(`copied the data as of ${dataAsOf}`);
   } catch (error) {
     if (!(error instanceof FoyerError)) throw error;
     // The copy is unchanged. The next round begins with the same token.
     console.error(`not copied: ${error.message}`);
-    if (values.every === undefined) process.exit(1);
+    // A refusal would be the same again.
+    if (values.every === undefined || isRefused(error)) process.exit(1);
   }
   if (values.every === undefined) break;
   await setTimeout(Number(values.every) * 1000);

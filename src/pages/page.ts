@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 /**
  * The web pages of both ports. A page is a folder of HTML, style sheets and JavaScript modules, which the process serves
@@ -42,6 +41,8 @@ const CHARTS = ['uplot/dist/uPlot.esm.js', 'uplot/dist/uPlot.min.css'].map(resol
 const EXAMPLES = ['sync/sync.py', 'sync/sync.ts', 'dlt/foyer_source.py'].map(
   (path) => new URL(`../../examples/${path}`, import.meta.url),
 );
+/** The client as examples import it here. Where they are downloaded, they import its package. */
+const CLIENT_SOURCE = '../../client/src/foyer-client.ts';
 
 /** Files of libraries and downloads by page. They are served with the files of the page. */
 const OTHER_FILES = {
@@ -104,11 +105,10 @@ function fileIn(folder: string, url: URL): PageFile {
 }
 
 function pageFile(path: string, url: URL): PageFile {
-  return {
-    path,
-    contentType: CONTENT_TYPES[extname(url.pathname)] ?? TEXT_TYPE,
-    read: () => readFileSync(fileURLToPath(url)),
-  };
+  const contentType = CONTENT_TYPES[extname(url.pathname)] ?? TEXT_TYPE;
+  const read = () => readFileSync(url);
+  const readProgram = () => Buffer.from(read().toString().replace(CLIENT_SOURCE, 'foyer-client'));
+  return { path, contentType, read: contentType === TEXT_TYPE ? readProgram : read };
 }
 
 function resolved(specifier: string): URL {

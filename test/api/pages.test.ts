@@ -66,6 +66,12 @@ describe('The pages of the guide', () => {
     return status === 200 && (hash === '' || body.includes(` id="${hash.slice(1)}"`));
   }
 
+  it('have the example of the client with an import of its package', async () => {
+    expect(await textOf('/docs/sync.ts'))
+      .to.include("from 'foyer-client';")
+      .and.not.include('../');
+  });
+
   it('are named in the OpenAPI document', async () => {
     expect(await textOf('/openapi.json')).to.include('The guide, at `/docs/guide`, leads');
   });

@@ -78,7 +78,8 @@ describe('The explorer at a support desk', () => {
   it('finds a record by its id or QR code, and orders by e-mail, from the keyboard', async () => {
     const [{ ticketId, qrCode, orderId }] = await recordsOf<Ticket>('/v1/tickets');
     const orders = await recordsOf<Order>('/v1/orders');
-    const email = orders.find(({ customer }) => customer !== null)?.customer?.email ?? '';
+    const emails = orders.flatMap(({ customer }) => customer?.email ?? []);
+    const email = emails.find((each, i) => emails.indexOf(each) < i) ?? '';
     const search = async (page: Page, text: string) => {
       await page.keyboard.press('/');
       await page.keyboard.type(text);
@@ -96,12 +97,14 @@ describe('The explorer at a support desk', () => {
       expect(hashes).to.deep.equal([
         `#/tickets/${ticketId}`,
         `#/orders/${orderId}`,
-        `#/tickets?qrCodes=${qrCode}`,
+        `#/tickets/${ticketId}`,
         `#/orders?email=${encodeURIComponent(email)}`,
       ]);
       const status = page.getByRole('search').getByRole('status');
       await search(page, orders[0].orderNumber ?? '');
       await status.getByText('no filter for order numbers').waitFor();
+      await page.keyboard.type(`${ticketId}\n`);
+      await page.waitForURL((url) => url.hash === hashes[0]);
       expect(await accessibilityViolations(page)).to.deep.equal([]);
 
       const sent: string[] = [];

@@ -65,7 +65,10 @@ export function findForm(api, contract, outcome, tell) {
   /** @param {SubmitEvent} event */
   const submit = (event) => {
     event.preventDefault();
-    const text = fieldIn(event.currentTarget)?.value.trim() ?? '';
+    const field = fieldIn(event.currentTarget);
+    const text = field?.value.trim() ?? '';
+    // The next text replaces it, such as that of a scanner.
+    field?.select();
     if (text !== '' && contract !== undefined) void find(api, contract, text, tell);
   };
   return html`<form class="find" role="search" novalidate autocomplete="off" @submit=${submit}>
@@ -127,7 +130,7 @@ async function find(api, contract, text, tell) {
       lookups.map(([request]) => api.send({ ...request, isAside: true }, leaving, wait)),
     );
     const failed = exchanges.find(({ status }) => ![200, 400, 404].includes(status));
-    const links = lookups.flatMap(([, link], i) => (hasRecords(exchanges[i]) ? [link] : []));
+    const links = lookups.flatMap(([, link], i) => linkOf(exchanges[i], link) ?? []);
     // A page is drawn for its address, which changes first.
     if (links.length === 1 && links[0] !== location.hash) location.hash = links[0];
     else if (failed !== undefined) tell(detailOf(failed));
@@ -138,7 +141,14 @@ async function find(api, contract, text, tell) {
   }
 }
 
-/** @param {Exchange} exchange */
-function hasRecords({ status, body }) {
-  return status === 200 && /** @type {Partial<Page>} */ (body ?? { items: [] }).items?.length !== 0;
+/**
+ * Returns the place of what was found, if anything. A record begins with its id.
+ * @param {Exchange} exchange
+ * @param {string} link of a record, or of a list
+ */
+function linkOf({ status, body }, link) {
+  if (status !== 200) return undefined;
+  const { items } = /** @type {Partial<Page>} */ (body ?? { items: [] });
+  if (items?.length !== 1) return items?.length === 0 ? undefined : link;
+  return `${link.split('?')[0]}/${encodeURIComponent(String(Object.values(items[0])[0]))}`;
 }
