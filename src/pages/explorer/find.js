@@ -77,7 +77,7 @@ export function findForm(api, contract, outcome, tell) {
       type="search"
       aria-label="Find by id, QR code or e-mail address"
       aria-keyshortcuts="/"
-      placeholder="Find: id, QR code, e-mail (/)"
+      placeholder="Find id, QR code, e-mail (/)"
       spellcheck="false"
       @input=${() => {
         tell(nothing);
