@@ -55,6 +55,8 @@ describe('The units of deploy/systemd', () => {
     SNAPSHOT_DIR: '/var/lib/foyer/snapshots',
     KEYS_FILE: '/var/lib/foyer/keys.sqlite',
     THREADS: '2',
+    // A request after the signal is answered within it.
+    SHUTDOWN_DELAY_SECONDS: '1',
   };
   let credential: string;
 
