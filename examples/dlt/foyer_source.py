@@ -3,8 +3,9 @@
 
     FOYER_KEY=svc:o:ORGANIZATION:SECRET python3 foyer_source.py https://tickets.example.org copy.duckdb
 
-It makes one round. --events evt_42,evt_43 limits the copy to these events. It needs Python 3.11 and "dlt[duckdb,parquet]>=1.31". docs/integrators.md explains the changes.
-A pipeline to another destination makes the same three calls with foyer().
+It makes one round. --events evt_42,evt_43 limits the copy to these events. It needs Python 3.11 and
+"dlt[duckdb,parquet]>=1.31". The guide of the service, /docs/guide, explains the changes. A pipeline to
+another destination makes the same three calls with foyer().
 """
 
 import argparse

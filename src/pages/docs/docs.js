@@ -1,4 +1,4 @@
-import { send } from '../shared/exchange.js';
+import { LINES_TYPE, send } from '../shared/exchange.js';
 import {
   authorization,
   canBeSent,
@@ -13,7 +13,7 @@ import {
 } from '../shared/session.js';
 import { formPlugin } from './forms.js';
 import { layoutPlugin } from './layout.js';
-import { LINES, requestPlugin } from './requests.js';
+import { requestPlugin } from './requests.js';
 
 /**
  * The documentation: Swagger UI with the OpenAPI document of this service. It sends requests to the address from which
@@ -55,10 +55,10 @@ try {
 
 /** @param {OpenApi} openApi */
 function start(openApi) {
-  const { paths, ...rest } = withEmptyForms(openApi);
+  const spec = withEmptyForms(openApi);
   const ui = SwaggerUIBundle({
     domNode: reference,
-    spec: { paths, ...rest },
+    spec,
     plugins: [layoutPlugin, formPlugin, requestPlugin],
     layout: 'Layout',
     deepLinking: true,
@@ -69,7 +69,7 @@ function start(openApi) {
     validatorUrl: null,
   });
   // Until the user selects a media type, Swagger UI would accept any.
-  for (const [path, { get }] of Object.entries(paths)) {
+  for (const [path, { get }] of Object.entries(spec.paths)) {
     const [value] = Object.keys(get.responses[200].content);
     ui.oas3Actions.setResponseContentType({ path, method: 'get', value });
   }
@@ -101,7 +101,7 @@ function withEmptyForms({ paths, components, ...rest }) {
 /** @param {Found} found */
 function withLines({ content, ...rest }) {
   const example = content['application/json']?.example?.items?.at(0);
-  return { ...rest, content: example === undefined ? content : { ...content, [LINES]: { example } } };
+  return { ...rest, content: example === undefined ? content : { ...content, [LINES_TYPE]: { example } } };
 }
 
 /**

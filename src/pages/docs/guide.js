@@ -40,17 +40,15 @@ function addCopyButton(code) {
   const button = document.createElement('button');
   const outcome = document.createElement('span');
   outcome.role = 'status';
-  /** @type {string | undefined} */
-  let key;
   button.type = 'button';
   button.addEventListener('click', () => {
-    void copy(withKey(example, key)).then((words) => {
+    void copy(withKey(example, storedKey())).then((words) => {
       outcome.textContent = words;
     });
   });
   code.after(button, outcome);
   shows.push(() => {
-    key = storedKey();
+    const key = storedKey();
     code.textContent = withKey(example, key && masked(key));
     button.textContent = example.match(EXAMPLE_KEY) && key !== undefined ? 'Copy with the key' : 'Copy';
     outcome.replaceChildren();

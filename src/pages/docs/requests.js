@@ -1,7 +1,6 @@
 import { copy, curlLine, maskedCurlLine } from '../shared/curl.js';
+import { LINES_TYPE } from '../shared/exchange.js';
 import { UNREACHABLE } from '../shared/session.js';
-
-export const LINES = 'application/x-ndjson';
 
 /**
  * The request that was sent, with the secret of the key hidden, and the response: also lines, or none that came.
@@ -41,7 +40,10 @@ export function requestPlugin({ React: { createElement, useState } }) {
           : createElement(original, props),
       // Swagger UI would take lines of JSON for malformed JSON. Other text is shown as it is.
       responseBody: (original) => (/** @type {SwaggerUI.ResponseBodyProps} */ props) =>
-        createElement(original, props.contentType?.startsWith(LINES) ? { ...props, contentType: '' } : props),
+        createElement(
+          original,
+          props.contentType?.startsWith(LINES_TYPE) ? { ...props, contentType: '' } : props,
+        ),
     },
   };
 }
