@@ -96,6 +96,9 @@ export function memoryNeed(
     held += deletionBytes + deletionCount * DELETION_BYTES;
     objects += ORGANIZATION_BYTES + name.length * NAME_BYTES;
     building = Math.max(building, deletionCount * DELETION_BUILDING_BYTES);
+    const isKept = byList((list) =>
+      inMemory.lists.has(keyOf(organizationId, { name: list, digest: listDigest(runs, list) })),
+    );
     for (const layout of COLLECTIONS) {
       const entries = runs[layout.name];
       const sizes = columns[layout.name];
@@ -103,8 +106,7 @@ export function memoryNeed(
       objects += entries.length * RUN_BYTES;
       largestRun = Math.max(largestRun, sizes.largestRun);
       held += rowCount(entries) * CHANGE_BYTES;
-      const list = listOf(layout.name);
-      if (inMemory.lists.has(keyOf(organizationId, { name: list, digest: listDigest(runs, list) }))) continue;
+      if (isKept[listOf(layout.name)]) continue;
       const isShared = ({ digest }: RunEntry) => inMemory.runs.has(keyOfRun(organizationId, digest));
       held += isPacked(entries) ? bytes : bytes - recordBytes(entries.filter(isShared));
       // The end of an event record for a session is about as long as the record of the session.
