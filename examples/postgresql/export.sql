@@ -1,38 +1,40 @@
--- Writes an import folder into the current folder: the changes since a feed if they are known, else everything.
--- Variables: `source` and `since` of that feed, both empty for everything. Prints what the next feed needs.
+-- Writes an import folder into the current folder: the changes since the last export if they are known, else everything.
+-- Variables: `last`, its token; `requested`, a reason to export everything, or empty; `after`, the time of the last
+-- snapshot, or empty. Prints the token of the last export and of this one, its time, and the reason if it has everything.
 \set ON_ERROR_STOP on
 \set line 'WITH (FORMAT csv, QUOTE E''\\x01'', DELIMITER E''\\x02'')'
 SET TimeZone = 'UTC';
 -- These queries are shorter than their compilation.
 SET jit = off;
+-- Below deadlock_timeout, so that no migration is ended because of this export.
+SET lock_timeout = '900ms';
+SET statement_timeout = '30min';
 
--- All files show one database snapshot, which the first query takes.
-BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
-SELECT CASE WHEN :'source' = '' THEN false ELSE feed.is_known(:'source', nullif(:'since', '')::xid8) END AS is_known \gset
+-- No table changes its definition or is truncated while it is read: such a change shows in earlier snapshots, too.
+SELECT format('LOCK TABLE %s IN ACCESS SHARE MODE', string_agg(objid::regclass::text, ', ' ORDER BY objid)) AS lock
+FROM feed.objects JOIN pg_class ON pg_class.oid = objid
+WHERE classid = 'pg_class'::regclass AND relkind IN ('r', 'p', 'v') AND has_table_privilege(objid, 'SELECT') \gset
 
--- Of an array, the planner expects few elements, and looks them up by the index; of a function, a third of the table.
-\if :is_known
-COPY (SELECT line FROM feed.organizations WHERE id IN (SELECT unnest(ARRAY(SELECT id FROM feed.changed_organizations(:'since'))))) TO STDOUT :line \g organizations.ndjson
-COPY (SELECT line FROM feed.events WHERE id IN (SELECT unnest(ARRAY(SELECT id FROM feed.changed_events(:'since'))))) TO STDOUT :line \g events.ndjson
-COPY (SELECT line FROM feed.sessions WHERE id IN (SELECT unnest(ARRAY(SELECT id FROM feed.changed_sessions(:'since'))))) TO STDOUT :line \g sessions.ndjson
-COPY (SELECT line FROM feed.tickets WHERE id IN (SELECT unnest(ARRAY(SELECT id FROM feed.changed_tickets(:'since'))))) TO STDOUT :line \g tickets.ndjson
-COPY (SELECT line FROM feed.orders WHERE id IN (SELECT unnest(ARRAY(SELECT id FROM feed.changed_orders(:'since'))))) TO STDOUT :line \g orders.ndjson
-COPY (SELECT line FROM feed.offers WHERE id IN (SELECT unnest(ARRAY(SELECT id FROM feed.changed_offers(:'since'))))) TO STDOUT :line \g offers.ndjson
-COPY (SELECT line FROM feed.deletions(:'since')) TO STDOUT :line \g deletions.ndjson
-\else
-COPY (SELECT line FROM feed.organizations) TO STDOUT :line \g organizations.ndjson
-COPY (SELECT line FROM feed.events) TO STDOUT :line \g events.ndjson
-COPY (SELECT line FROM feed.sessions) TO STDOUT :line \g sessions.ndjson
-COPY (SELECT line FROM feed.tickets) TO STDOUT :line \g tickets.ndjson
-COPY (SELECT line FROM feed.orders) TO STDOUT :line \g orders.ndjson
-COPY (SELECT line FROM feed.offers) TO STDOUT :line \g offers.ndjson
+-- All files show one database snapshot, which the first query after the locks takes.
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+:lock;
+SELECT previous, token, coalesce(reason, '') AS reason, reason IS NULL AS has_changes, to_char(
+  greatest(exported_at, nullif(:'after', '')::timestamptz + interval '1 millisecond'),
+  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS as_of
+FROM feed.begin(coalesce(nullif(:'last', '')::uuid, gen_random_uuid()), nullif(:'requested', '')) \gset
+
+SELECT feed.query(export, 'organizations') AS organizations, feed.query(export, 'events') AS events,
+       feed.query(export, 'sessions') AS sessions, feed.query(export, 'tickets') AS tickets,
+       feed.query(export, 'orders') AS orders, feed.query(export, 'offers') AS offers
+FROM feed.exports AS export WHERE token = :'token' \gset
+COPY (:organizations) TO STDOUT :line \g organizations.ndjson
+COPY (:events) TO STDOUT :line \g events.ndjson
+COPY (:sessions) TO STDOUT :line \g sessions.ndjson
+COPY (:tickets) TO STDOUT :line \g tickets.ndjson
+COPY (:orders) TO STDOUT :line \g orders.ndjson
+COPY (:offers) TO STDOUT :line \g offers.ndjson
+\if :has_changes
+COPY (SELECT line FROM feed.exports AS export, feed.deletions(export) WHERE token = :'token') TO STDOUT :line \g deletions.ndjson
 \endif
-
-\pset tuples_only on
-\pset format unaligned
-\pset fieldsep ' '
-SELECT CASE WHEN :'is_known'::boolean THEN 'changes' ELSE 'everything' END,
-       feed.source(),
-       pg_snapshot_xmin(pg_current_snapshot()),
-       to_char(now(), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
 COMMIT;
+\echo :previous :token :as_of :reason

@@ -1,5 +1,5 @@
--- The import folder as views: one row for each record, with the JSON of its line. jsonb writes no newline or other
--- control character within a value, so that a row is a line.
+-- The import folder as views: one row for each record, with its id, its organization and the JSON of its line. jsonb
+-- writes no newline or other control character within a value, so that a row is a line.
 -- Lists have a total order, so that a record that did not change has the same line.
 -- Timestamps take the time zone of the session that reads them; a feed sets TimeZone to UTC.
 
@@ -15,7 +15,7 @@ FROM organizations;
 
 -- A snapshot has no event without a session: an event appears with its first session and goes with its last one.
 CREATE VIEW feed.events AS
-SELECT event.id, jsonb_build_object(
+SELECT event.id, event.organization_id, jsonb_build_object(
   'organizationId', event.organization_id,
   'id', event.id,
   'createdAt', event.created_at,
@@ -39,7 +39,12 @@ FROM events AS event
 LEFT JOIN venues AS venue ON venue.id = event.venue_id
 WHERE EXISTS (SELECT FROM event_sessions WHERE event_id = event.id);
 
--- Returns the local time of an event in ISO 8601 with its offset, such as 2027-03-14T20:00:00+01:00.
+-- The known time zones: an unknown one must not fail the export of all.
+CREATE TABLE feed.time_zones (name text PRIMARY KEY);
+INSERT INTO feed.time_zones SELECT name FROM pg_timezone_names;
+
+-- Returns the local time of an event in ISO 8601 with its offset, such as 2027-03-14T20:00:00+01:00. `zone` is one of
+-- these, or null. A `timestamp` without time zone would be cast in UTC: convert it by AT TIME ZONE before.
 CREATE FUNCTION feed.local_time(instant timestamptz, zone text) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT rtrim(rtrim(to_char(instant AT TIME ZONE zone, 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0'), '.')
     || CASE WHEN instant AT TIME ZONE zone < instant AT TIME ZONE 'UTC' THEN '-' ELSE '+' END
@@ -48,18 +53,19 @@ CREATE FUNCTION feed.local_time(instant timestamptz, zone text) RETURNS text LAN
 $$;
 
 CREATE VIEW feed.sessions AS
-SELECT session.id, jsonb_build_object(
+SELECT session.id, session.organization_id, jsonb_build_object(
   'organizationId', session.organization_id,
   'eventId', session.event_id,
   'id', session.id,
-  'startAt', feed.local_time(session.start_at, event.time_zone),
+  'startAt', feed.local_time(session.start_at, zone.name),
   'durationMinutes', session.duration_minutes
 )::text AS line
 FROM event_sessions AS session
-JOIN events AS event ON event.id = session.event_id;
+JOIN events AS event ON event.id = session.event_id
+LEFT JOIN feed.time_zones AS zone ON zone.name = event.time_zone;
 
 CREATE VIEW feed.tickets AS
-SELECT ticket.id, jsonb_build_object(
+SELECT ticket.id, ticket.organization_id, jsonb_build_object(
   'organizationId', ticket.organization_id,
   'ticketId', ticket.id,
   'eventId', session.event_id,
@@ -71,7 +77,7 @@ SELECT ticket.id, jsonb_build_object(
   'updatedAt', ticket.updated_at,
   'cancelledAt', ticket.cancelled_at,
   'eventSessionId', item.session_id,
-  'eventSessionStartAt', feed.local_time(session.start_at, event.time_zone),
+  'eventSessionStartAt', feed.local_time(session.start_at, zone.name),
   'seatingInfo', CASE WHEN ticket.bloc IS NOT NULL THEN jsonb_build_object(
     'blocName', ticket.bloc,
     'seatRow', ticket.seat_row,
@@ -107,6 +113,7 @@ JOIN order_items AS item ON item.id = ticket.order_item_id
 JOIN orders ON orders.id = item.order_id
 JOIN event_sessions AS session ON session.id = item.session_id
 JOIN events AS event ON event.id = session.event_id
+LEFT JOIN feed.time_zones AS zone ON zone.name = event.time_zone
 JOIN customers AS customer ON (customer.organization_id, customer.id) = (orders.organization_id, orders.customer_id)
 JOIN sales_channels AS channel
   ON (channel.organization_id, channel.id) = (orders.organization_id, orders.sales_channel_id);
@@ -129,7 +136,7 @@ CREATE FUNCTION feed.address(of_order text, of_role text) RETURNS jsonb LANGUAGE
 $$;
 
 CREATE VIEW feed.orders AS
-SELECT orders.id, jsonb_build_object(
+SELECT orders.id, orders.organization_id, jsonb_build_object(
   'organizationId', orders.organization_id,
   'orderId', orders.id,
   'orderNumber', orders.number,
@@ -223,7 +230,7 @@ CROSS JOIN LATERAL (
 ) AS add_ons;
 
 CREATE VIEW feed.offers AS
-SELECT offer.id, (jsonb_build_object(
+SELECT offer.id, offer.organization_id, (jsonb_build_object(
   'organizationId', offer.organization_id,
   'offerId', offer.id,
   'type', offer.type,

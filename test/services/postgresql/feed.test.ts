@@ -43,6 +43,7 @@ describe('A feed from PostgreSQL', () => {
 
   before(async () => {
     server = new DatabaseServer(inFolder);
+    await server.create();
     await server.load(inFolder, { events: 6, tickets: 150 });
     for (const name of ['programs', 'snapshots']) mkdirSync(inFolder(name));
     for (const name of ['psql', 'npm', 'mv'])

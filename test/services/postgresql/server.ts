@@ -38,9 +38,13 @@ export class DatabaseServer {
     this.#pid = parseInt(readFileSync(join(folder, 'data/postmaster.pid'), 'utf8'));
   }
 
-  /** Creates the tables, views and triggers of the example, and loads a sample. Its import folder is `sample`. */
-  async load(inFolder: InFolder, size: { readonly events: number; readonly tickets: number }): Promise<void> {
+  /** Creates the tables, views and triggers of the example. */
+  async create(): Promise<void> {
     for (const name of ['schema', 'views', 'changes']) await this.psql(['-f', join(EXAMPLE, `${name}.sql`)]);
+  }
+
+  /** Fills the tables with a sample. Its import folder is `sample`. */
+  async load(inFolder: InFolder, size: { readonly events: number; readonly tickets: number }): Promise<void> {
     await writeSample({ ...DEFAULT_SAMPLE, organizations: 2, ...size, output: inFolder('sample') });
     await this.psql(['-f', join(EXAMPLE, 'load.sql')], inFolder('sample'));
   }
@@ -107,23 +111,23 @@ function ownerOfServer(): { uid: number; gid: number } | undefined {
   return { uid: numberOf('-u'), gid: numberOf('-g') };
 }
 
-/** What `export.sql` prints for the next feed. */
+/** What `export.sql` prints: the token of the export, and why it has everything; empty if it has changes. */
 interface Exported {
-  readonly extent: string;
-  readonly source: string;
-  readonly since: string;
+  readonly token: string;
+  readonly reason: string;
 }
 
-/** Writes an import folder: everything, or the changes since an export. */
-export async function exportLines(
-  server: DatabaseServer,
-  folder: string,
-  source = '',
-  since = '',
-): Promise<Exported> {
+/** Writes an import folder: everything, or the changes since an export if they are known. */
+export async function exportLines(server: DatabaseServer, folder: string, last = ''): Promise<Exported> {
   mkdirSync(folder, { recursive: true });
-  const variables = ['-v', `source=${source}`, '-v', `since=${since}`];
-  const printed = await server.psql([...variables, '-f', join(EXAMPLE, 'export.sql')], folder);
-  const [extent = '', nextSource = '', nextSince = ''] = printed.trim().split(' ');
-  return { extent, source: nextSource, since: nextSince };
+  const variables = { last, requested: last === '' ? 'all' : '', after: '' };
+  const options = Object.entries(variables).flatMap(([name, value]) => ['-v', `${name}=${value}`]);
+  const printed = await server.psql([...options, '-At', '-f', join(EXAMPLE, 'export.sql')], folder);
+  const [, , token = '', reason = ''] = /^(\S+) (\S+) \S+ ?(.*)\n$/.exec(printed) ?? [];
+  return { token, reason };
+}
+
+/** Ends an export, so that others can continue from it. */
+export async function completeExport(server: DatabaseServer, token: string): Promise<void> {
+  await server.psql(['-c', `SELECT feed.complete('${token}', '')`]);
 }

@@ -6,15 +6,18 @@ import { readSnapshot } from '../../support/read-snapshot.ts';
 import { needs } from '../../support/components.ts';
 import { build, contentOf, textsOf } from '../../support/import-folder.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
-import { DatabaseServer, exportLines } from './server.ts';
+import { completeExport, DatabaseServer, exportLines } from './server.ts';
 
 describe('The views and triggers of the PostgreSQL example', () => {
   needs('PostgreSQL 15');
   const inFolder = folderForAll();
   let server: DatabaseServer;
+  let beforeRows: string;
 
   before(async () => {
     server = new DatabaseServer(inFolder);
+    await server.create();
+    beforeRows = (await exportLines(server, inFolder('nothing'))).token;
     await server.load(inFolder, { events: 4, tickets: 60 });
   });
 
@@ -28,9 +31,9 @@ describe('The views and triggers of the PostgreSQL example', () => {
   });
 
   it('note every row that was inserted', async () => {
-    const [source, since] = await server.valuesOf('SELECT feed.source(), xid FROM feed.complete_from');
-    const { extent } = await exportLines(server, inFolder('changes'), source, since);
-    expect(extent).to.equal('changes');
+    const { token, reason } = await exportLines(server, inFolder('changes'), beforeRows);
+    expect(reason).to.equal('');
+    await completeExport(server, token);
     rmSync(inFolder('changes/deletions.ndjson'));
     expect(await recordsIn('changes')).to.deep.equal(await recordsIn('sample'));
   });
@@ -42,51 +45,27 @@ describe('The views and triggers of the PostgreSQL example', () => {
     expect(Number(showing), stdout).to.be.above(180);
   });
 
-  it('find the records of rows that were noted without their organization', async () => {
-    const [orders, found] = await server.valuesOf(`
-      BEGIN;
-      INSERT INTO feed.changes (kind, id) SELECT 'customers', customer_id FROM orders;
-      SELECT count(*), (SELECT count(*) FROM feed.changed_orders(pg_current_xact_id())) FROM orders;
-      ROLLBACK`);
-    expect(found).to.equal(orders);
-  });
-
-  it('export everything when the changes are not known', async () => {
-    const [source, since, next] = await server.valuesOf(
-      'SELECT feed.source(), xid, pg_snapshot_xmin(pg_current_snapshot()) FROM feed.complete_from',
-    );
-    const extentSince = async (...feed: string[]) =>
-      (await exportLines(server, inFolder('extent'), ...feed)).extent;
-    expect(await extentSince(source, since)).to.equal('changes');
-    expect(await extentSince(`${source}0`, since), 'other cluster').to.equal('everything');
-    expect(await extentSince(source, String(Number(since) - 1)), 'before the triggers').to.equal(
-      'everything',
-    );
-
-    await server.psql(['-c', 'TRUNCATE attendee_answers']);
-    expect(await extentSince(source, next), 'truncation').to.equal('everything');
-    const [later] = await server.valuesOf('SELECT pg_snapshot_xmin(pg_current_snapshot())');
-    expect(await extentSince(source, later), 'after the truncation').to.equal('changes');
-
-    await server.psql(['-c', "INSERT INTO organizations VALUES ('brief', 'Brief')"]);
-    await server.psql(['-c', "DELETE FROM organizations WHERE id = 'brief'"]);
-    expect(await extentSince(source, later), 'an organization gone').to.equal('everything');
-
-    await server.psql(['-c', `SELECT feed.trim('${later}')`]);
-    expect(await extentSince(source, next), 'trimmed').to.equal('everything');
-  });
-
-  it('trim the changes of earlier feeds, and those of a restored cluster with higher transaction ids', async () => {
-    const [now] = await server.valuesOf('SELECT pg_snapshot_xmin(pg_current_snapshot())');
-    await server.psql([
-      '-c',
-      "INSERT INTO feed.changes VALUES ('tickets', NULL, 'old', '10'), ('tickets', NULL, 'far', '9000000')",
-    ]);
-    await server.psql(['-c', 'UPDATE organizations SET name = name']);
-    await server.psql(['-c', `SELECT feed.trim('${now}')`]);
-    expect(await server.valuesOf("SELECT string_agg(DISTINCT kind, ' ') FROM feed.changes")).to.deep.equal([
-      'organizations',
-    ]);
+  it('keep the changes that a feed needs, for each of several feeds, and no others', async () => {
+    const noted = async (): Promise<string[]> =>
+      (await server.valuesOf("SELECT coalesce(string_agg(DISTINCT id, ',' ORDER BY id), '') FROM feed.changes")).join().split(',');
+    const change = (name: string) => server.psql(['-c', `INSERT INTO organizations VALUES ('${name}', 'New')`]);
+    const next = async (last: string) => {
+      const { token, reason } = await exportLines(server, inFolder('of a feed'), last);
+      expect(reason).to.equal('');
+      await completeExport(server, token);
+      return token;
+    };
+    // Also changes of a restored dump, of a cluster with higher transaction ids.
+    await server.psql(['-c', "TRUNCATE feed.exports; INSERT INTO feed.changes VALUES ('tickets', NULL, 'far', '9000000')"]);
+    const { token: slow } = await exportLines(server, inFolder('of a feed'));
+    let { token: fast } = await exportLines(server, inFolder('of a feed'));
+    await change('org_1');
+    for (let i = 0; i < 4; i++) fast = await next(fast);
+    expect(await noted()).to.deep.equal(['org_1']);
+    let token = await next(slow);
+    for (let i = 0; i < 2; i++) [fast, token] = [await next(fast), await next(token)];
+    expect(await noted()).to.deep.equal(['']);
+    expect(await server.valuesOf('SELECT count(*) FROM feed.exports')).to.deep.equal(['4']);
   });
 
   /** Returns the records of a snapshot of an import folder, with instants in place of timestamps. */
