@@ -6,7 +6,7 @@ const OBJECT = 'must be a JSON object';
 const CSV = 'must be a JSON object: convert CSV to NDJSON, see docs/data.md';
 const WHOLE =
   "must be one whole JSON object: split an array with jq -c '.[]', join indented lines with jq -c .";
-const COPY = `${OBJECT}: COPY in text format doubles backslashes: export WITH (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02')`;
+const DOUBLED = `${OBJECT}: backslashes are doubled: export by COPY WITH (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02'), or by mysql --raw`;
 const SEPARATOR = "must not begin with a record separator of RFC 7464: remove it with tr -d '\\036'";
 const MARK = String.raw`must not begin with a byte order mark: remove it with sed 's/^\xEF\xBB\xBF//'`;
 
@@ -31,7 +31,7 @@ describe('A line that is not a JSON object', () => {
     ['\ufeff{"id":1}', MARK, '{"id":1}'],
     [
       String.raw`{"title":"Le \\"Misanthrope\\""}`,
-      COPY,
+      DOUBLED,
       "Expected ',' or '}' after property value at column 17",
     ],
     ['{\0"\0i\0', 'must be UTF-8, not UTF-16', '{\ufffd"\ufffdi\ufffd'],

@@ -226,7 +226,7 @@ describe('The review of records', () => {
           ),
         ],
       },
-      String.raw`orders.ndjson: has \\n in place of \n; COPY in text format doubles backslashes: export WITH (FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02'): 1 record, first: line 3`,
+      String.raw`orders.ndjson: has \\n in place of \n; backslashes are doubled: export by COPY WITH (FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02'), or by mysql --raw: 1 record, first: line 3`,
     ],
   ] satisfies [string, Import, ...string[]][]) {
     it(what, async () => {

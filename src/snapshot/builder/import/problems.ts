@@ -46,7 +46,7 @@ const CSV = `${OBJECT}: convert CSV to NDJSON, see docs/data.md`;
 const WHOLE =
   "must be one whole JSON object: split an array with jq -c '.[]', join indented lines with jq -c .";
 const DOUBLED =
-  "COPY in text format doubles backslashes: export WITH (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02')";
+  "backslashes are doubled: export by COPY WITH (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02'), or by mysql --raw";
 /** The problem of a line whose texts probably had line ends. */
 export const DOUBLED_NEWLINE = String.raw`has \\n in place of \n; ${DOUBLED}`;
 const BEGINNINGS: Readonly<Record<string, string>> = {
