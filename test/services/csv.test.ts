@@ -15,14 +15,16 @@ import { givenPython } from './python.ts';
 const FILES = {
   organizations: 'id,name\norg_1,Théâtre des Quais\n',
   events:
-    'id,organization_id,title,created_at,updated_at,tags\nevt_1,org_1,"Le ""Misanthrope""",2026-07-01 10:00:00,2026-07-01 10:00:00,classic|theatre\n',
-  sessions: 'id,event_id,start_at,minutes\nses_1,evt_1,2026-12-10 20:30:00,110\n',
+    'id,organization_id,title,created_at,updated_at,tags\nevt_1,org_1,"Le ""Misanthrope""",2026-07-01 10:00:00.25,2026-07-01 10:00:00,classic|theatre\n',
+  sessions: 'id,event_id,start_at,minutes\nses_1,evt_1,2026-12-10 20:30:00.123456,110\n',
   tickets: `id,order_id,event_id,session_id,status,qr_code,price,issued_at,updated_at
 tkt_1,ord_1,evt_1,ses_1,FULFILLED,00417,42.75,2026-07-02 09:05:00,2026-07-02 09:05:00
 tkt_2,ord_1,evt_1,ses_1,FULFILLED,00418,,2026-07-02 09:05:00,2026-07-02 09:05:00\n`,
   orders: `id,organization_id,number,status,email,customer_id,total,created_at,updated_at
 ord_1,org_1,A-1,FULFILLED,zoe@example.org,cus_1,85.50,2026-07-02 09:00:00,2026-07-02 09:05:00
-ord_2,org_1,A-2,CANCELLED,,cus_1,0,2026-07-02 09:00:00,2026-07-02 09:05:00\n`,
+ord_2,org_1,A-2,CANCELLED,,cus_1,0,2026-07-02 09:00:00,2026-07-02 09:05:00
+ord_3,org_1,\\N,CANCELLED,\\N,\\N,\\N,2026-07-02 09:00:00,2026-07-02 09:05:00
+ord_4,org_1,NULL,CANCELLED,NULL,NULL,NULL,2026-07-02 09:00:00,2026-07-02 09:05:00\n`,
   order_items: 'order_id,offer_id,event_id,session_id,quantity,unit_price\nord_1,off_1,evt_1,ses_1,2,42.75\n',
 };
 
@@ -52,8 +54,9 @@ describe('The SQL of docs/data.md for DuckDB', () => {
     const organization = contentOf((await converted('small', FILES)).organizations[0]);
     expect(recordsOf(organization.events).get('evt_1')).to.include({
       title: 'Le "Misanthrope"',
-      createdAt: '2026-07-01T08:00:00Z',
-      firstSessionStartAt: '2026-12-10T20:30:00+01:00',
+      createdAt: '2026-07-01T08:00:00.25Z',
+      updatedAt: '2026-07-01T08:00:00Z',
+      firstSessionStartAt: '2026-12-10T20:30:00.123456+01:00',
     });
     expect(recordsOf(organization.tickets).get('tkt_1')).to.include({ listPrice: 42.75, qrCode: '00417' });
     expect(recordsOf(organization.tickets).get('tkt_2')).to.include({ listPrice: null, qrCode: '00418' });
@@ -61,6 +64,8 @@ describe('The SQL of docs/data.md for DuckDB', () => {
       customer: null,
       placedItems: [],
     });
+    const nulls = { orderNumber: null, customer: null, totalPrice: null };
+    for (const id of ['ord_3', 'ord_4']) expect(recordsOf(organization.orders).get(id)).to.include(nulls);
     expect(recordsOf(organization.orders).get('ord_1')).to.deep.include({
       totalPrice: 85.5,
       customer: { customerId: 'cus_1', email: 'zoe@example.org', firstName: null, lastName: null },
