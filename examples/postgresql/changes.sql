@@ -52,7 +52,7 @@ DECLARE
 BEGIN
   IF NOT coalesce(to_jsonb(NEW), to_jsonb(OLD)) ?& array_remove(names || TG_ARGV[2], NULL) THEN
     INSERT INTO feed.changes (kind, id)
-    VALUES ('unknown column', concat(TG_RELID::regclass, ' lacks ', concat_ws('-', TG_ARGV[1], TG_ARGV[2]), ', which a trigger notes'));
+    VALUES ('unknown column', concat(TG_RELID::regclass, ' lacks ', concat_ws('-', TG_ARGV[1], TG_ARGV[2]), ' of a trigger'));
     RETURN NULL;
   END IF;
   INSERT INTO feed.changes (kind, organization_id, id)
@@ -61,14 +61,6 @@ BEGIN
     SELECT string_agg(version ->> name, '-' ORDER BY position)
     FROM unnest(names) WITH ORDINALITY AS columns (name, position)) AS noted (id)
   WHERE id IS NOT NULL;
-  RETURN NULL;
-END
-$$;
-
--- Notes that a table was truncated.
-CREATE FUNCTION feed.note_truncation() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
-BEGIN
-  INSERT INTO feed.changes (kind, id) VALUES ('truncation', TG_RELID::regclass);
   RETURN NULL;
 END
 $$;
@@ -107,19 +99,20 @@ BEGIN
       concat_ws('_', 'feed', entry.kind, entry.id_columns), entry.table_name,
       concat_ws(', ', quote_literal(entry.kind), quote_literal(entry.id_columns),
                 quote_literal(entry.organization_column)));
-    EXECUTE format(
-      'CREATE OR REPLACE TRIGGER feed_truncation AFTER TRUNCATE ON %s EXECUTE FUNCTION feed.note_truncation()',
-      entry.table_name);
   END LOOP;
   -- Also with session_replication_role = replica, and for logical replication into the table.
   FOR watching IN
-    SELECT tgrelid::regclass AS table_name, tgname FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
-    WHERE pronamespace = 'feed'::regnamespace
+    SELECT tgrelid::regclass AS table_name, tgname FROM pg_trigger WHERE tgfoid = 'feed.note'::regproc
   LOOP
     EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', watching.table_name, watching.tgname);
   END LOOP;
 END
 $$;
+
+-- The triggers without which no change is known. Those of partitions come and go.
+CREATE TABLE feed.triggers AS
+SELECT tgrelid::regclass AS table_name, tgname AS name FROM pg_trigger
+WHERE tgfoid = 'feed.note'::regproc AND tgparentid = 0;
 
 -- The tables, views, functions and types on which lines depend: everything in the schema, and what these refer to. The
 -- body of a function refers to what it names.
@@ -138,8 +131,9 @@ WITH RECURSIVE objects (classid, objid) AS (
     SELECT 'pg_class'::regclass, inhrelid FROM pg_inherits
     WHERE objects.classid = 'pg_class'::regclass AND inhparent = objects.objid
     UNION ALL
-    SELECT 'pg_type'::regclass, typelem FROM pg_type
-    WHERE objects.classid = 'pg_type'::regclass AND oid = objects.objid AND typelem <> 0
+    SELECT * FROM (SELECT 'pg_type'::regclass, typelem FROM pg_type WHERE oid = objects.objid
+                   UNION ALL SELECT 'pg_class'::regclass, typrelid FROM pg_type WHERE oid = objects.objid) AS parts
+    WHERE objects.classid = 'pg_type'::regclass
     UNION ALL
     SELECT named.classid, named.oid
     FROM pg_proc, regexp_matches(prosrc, '"([^"]+)"|(\w+)', 'g') AS word, LATERAL (
@@ -157,10 +151,12 @@ WITH RECURSIVE objects (classid, objid) AS (
 SELECT DISTINCT classid, objid FROM objects;
 
 -- Digests of the catalog rows that describe these objects, by name. A row has the transaction that wrote it, so that an
--- object differs also after it was changed back, such as a trigger that was disabled and enabled.
+-- object differs also after it was changed back, such as a trigger that was disabled and enabled. A table that was
+-- truncated or rewritten has another file.
 CREATE FUNCTION feed.definitions() RETURNS jsonb LANGUAGE sql STABLE AS $$
   WITH objects AS MATERIALIZED (SELECT * FROM feed.objects), described AS (
-    SELECT classid, objid, concat('object ', objid) AS entry FROM objects
+    SELECT classid, objid, concat_ws(' ', 'object', objid, relfilenode) AS entry
+    FROM objects LEFT JOIN pg_class ON classid = 'pg_class'::regclass AND pg_class.oid = objid
     UNION ALL
     SELECT classid, objid, concat_ws(' ', 'function', row.xmin) FROM objects JOIN pg_proc AS row ON row.oid = objid
     WHERE classid = 'pg_proc'::regclass
@@ -175,8 +171,8 @@ CREATE FUNCTION feed.definitions() RETURNS jsonb LANGUAGE sql STABLE AS $$
       UNION ALL
       SELECT concat_ws(' ', 'partition', inhrelid, row.xmin) FROM pg_inherits AS row WHERE inhparent = objid
       UNION ALL
-      SELECT concat_ws(' ', 'trigger', row.oid, row.xmin) FROM pg_trigger AS row JOIN pg_proc ON pg_proc.oid = tgfoid
-      WHERE tgrelid = objid AND pronamespace = 'feed'::regnamespace
+      SELECT concat_ws(' ', 'trigger', row.oid, row.xmin) FROM pg_trigger AS row
+      WHERE tgrelid = objid AND tgfoid = 'feed.note'::regproc
     ) AS described (entry)
     WHERE classid = 'pg_class'::regclass
   )
@@ -206,11 +202,12 @@ CREATE FUNCTION feed.reason(last feed.exports, this feed.exports) RETURNS text L
         FROM jsonb_each(last.definitions) AS before FULL JOIN jsonb_each(this.definitions) AS after USING (key)
         WHERE before.value IS DISTINCT FROM after.value ORDER BY 1 LIMIT 5
       ) AS differing (name))
-    ELSE (SELECT min(id) FROM feed.noted(last.since, 'unknown column'))
+    ELSE coalesce((
+      SELECT min(format('%s has no trigger %I, or not ENABLE ALWAYS; run changes.sql again', table_name, name))
+      FROM feed.triggers
+      WHERE NOT EXISTS (SELECT FROM pg_trigger WHERE (tgrelid, tgname, tgenabled) = (table_name, name, 'A'))
+    ), (SELECT min(id) || '; run changes.sql again' FROM feed.noted(last.since, 'unknown column')))
   END
-  UNION ALL
-  SELECT min(id) || ' was truncated' FROM feed.noted(last.since, 'truncation')
-  ORDER BY 1 NULLS LAST LIMIT 1
 $$;
 
 -- Begins an export: notes it with all that the next one compares, in the transaction that reads the lines.

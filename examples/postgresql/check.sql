@@ -107,7 +107,7 @@ BEGIN
           BEGIN
             EXECUTE statement USING places[i], of_rows[i];
             GET DIAGNOSTICS count = ROW_COUNT;
-            changed := changed + CASE WHEN statement LIKE 'TRUNCATE %' THEN 1 ELSE count END;
+            changed := changed + count;
             EXIT WHEN count > 0;
           EXCEPTION WHEN OTHERS THEN
           END;
@@ -134,8 +134,7 @@ BEGIN
              min(concat_ws(' ', collection, id, 'of', organization_id))
       INTO outcome.missed, outcome.example
       FROM missed
-      WHERE NOT EXISTS (SELECT FROM feed.noted(pg_current_xact_id(), 'truncation'))
-        AND NOT EXISTS (SELECT FROM feed.noted(pg_current_xact_id(), 'unknown column'));
+      WHERE NOT EXISTS (SELECT FROM feed.noted(pg_current_xact_id(), 'unknown column'));
       RAISE 'undo' USING ERRCODE = 'FY000';
     EXCEPTION
       WHEN SQLSTATE 'FY000' THEN
@@ -190,8 +189,7 @@ BEGIN
     PERFORM pg_temp.try(format('deleted rows of %s', name), some_rows, ARRAY[deleted]),
             pg_temp.try(format('inserted rows of %s', name), some_rows, ARRAY[format(
               'INSERT INTO %1$s (%2$s) OVERRIDING SYSTEM VALUE SELECT %2$s FROM saved WHERE feed_place = $2', name, columns)],
-              deleted || ' RETURNING ctid'),
-            pg_temp.try(format('all rows of %s', name), '{"(0,0)"}', ARRAY[format('TRUNCATE %s CASCADE', name)])
+              deleted || ' RETURNING ctid')
     FROM format('DELETE FROM %s WHERE ctid = $1', name) AS deleted;
     DROP TABLE saved;
   END LOOP;

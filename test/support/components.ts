@@ -10,6 +10,7 @@ const COMPONENTS = {
     command: 'GOTOOLCHAIN=local go list -C test/clients/programs/oapi-codegen -m',
     debian: 'golang-go',
   },
+  faketime: { command: 'faketime --version', debian: 'faketime' },
   haproxy: { command: 'haproxy -v', debian: 'haproxy' },
   'JDK 17': { command: 'javac --release 17 -version', debian: 'openjdk-17-jdk-headless' },
   'libseccomp for Python': { command: '/usr/bin/python3 -c "import seccomp"', debian: 'python3-seccomp' },

@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -12,30 +12,76 @@ import type { InFolder } from '../../support/temporary-folder.ts';
 const PROGRAMS = '/usr/lib/postgresql/15/bin';
 export const EXAMPLE = join(ROOT, 'examples/postgresql');
 
+export interface ServerOptions {
+  /** Name of its folder. */
+  readonly name?: string;
+  /** The server to copy, as by a base backup. */
+  readonly origin?: DatabaseServer;
+  /** Whether it follows the origin until it is promoted. */
+  readonly isStandby?: boolean;
+  /** A file with the offset of its clock, such as `+1h`. */
+  readonly clock?: string;
+}
+
 /** A server on a socket in a temporary folder, without TCP, and the database of the example in it. */
 export class DatabaseServer {
   /** The variables by which clients find the database. */
   readonly environment: Readonly<Record<string, string>>;
-  readonly #pid: number;
+  readonly folder: string;
+  readonly #owner = ownerOfServer();
+  readonly #clock: string | undefined;
+  #pid = 0;
 
-  /** Starts a server with an empty database. */
-  constructor(inFolder: InFolder) {
-    const folder = inFolder('postgresql');
-    mkdirSync(folder);
-    const owner = ownerOfServer();
-    if (owner !== undefined) {
+  /** Starts a server with an empty database, or with a copy. */
+  constructor(inFolder: InFolder, options: ServerOptions = {}) {
+    const { name = 'postgresql', origin, isStandby = false } = options;
+    this.folder = inFolder(name);
+    this.#clock = options.clock;
+    mkdirSync(this.folder);
+    if (this.#owner !== undefined) {
       chmodSync(inFolder(''), 0o711);
-      chownSync(folder, owner.uid, owner.gid);
+      chownSync(this.folder, this.#owner.uid, this.#owner.gid);
     }
-    this.environment = { PGHOST: folder, PGUSER: 'foyer', PGDATABASE: 'postgres' };
-    const run = (program: string, ...parameters: readonly string[]) => {
-      const options = { cwd: folder, env: { ...INHERITED, LC_ALL: 'C.UTF-8' }, ...owner };
-      execFileSync(join(PROGRAMS, program), ['-D', 'data', ...parameters], { ...options, stdio: 'ignore' });
+    this.environment = { PGHOST: this.folder, PGUSER: 'foyer', PGDATABASE: 'postgres' };
+    if (origin === undefined)
+      this.#run('initdb', '-D', 'data', '-U', 'foyer', '-A', 'trust', '-E', 'UTF8', '--no-sync');
+    else {
+      const standby = isStandby ? ['--write-recovery-conf'] : [];
+      this.#run('pg_basebackup', '-D', 'data', '-h', origin.folder, '-U', 'foyer', '-c', 'fast', ...standby);
+    }
+    this.start();
+  }
+
+  start(): void {
+    const settings = `-c listen_addresses= -c unix_socket_directories=${this.folder} -c fsync=off -c jit=off -c wal_level=logical`;
+    this.#run('pg_ctl', '-D', 'data', 'start', '--wait', '--silent', '--log=log', '--options', settings);
+    this.#pid = parseInt(readFileSync(join(this.folder, 'data/postmaster.pid'), 'utf8'));
+  }
+
+  stop(): void {
+    this.#run('pg_ctl', '-D', 'data', 'stop', '--wait', '--silent', '--mode=immediate');
+  }
+
+  promote(): void {
+    this.#run('pg_ctl', '-D', 'data', 'promote', '--wait', '--silent');
+  }
+
+  /** Puts the data folder, of a stopped server, in another place. */
+  copyData(from: string, to: string): void {
+    rmSync(join(this.folder, to), { recursive: true, force: true });
+    this.#run('/usr/bin/cp', '--archive', '--reflink=auto', from, to);
+  }
+
+  #run(program: string, ...args: readonly string[]): void {
+    const faked = this.#clock !== undefined && {
+      LD_PRELOAD: '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1',
+      FAKETIME_TIMESTAMP_FILE: this.#clock,
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
     };
-    run('initdb', '-U', 'foyer', '-A', 'trust', '-E', 'UTF8', '--no-sync');
-    const settings = `-c listen_addresses= -c unix_socket_directories=${folder} -c fsync=off -c jit=off`;
-    run('pg_ctl', 'start', '--wait', '--silent', '--log=log', '--options', settings);
-    this.#pid = parseInt(readFileSync(join(folder, 'data/postmaster.pid'), 'utf8'));
+    const env = { ...INHERITED, LC_ALL: 'C.UTF-8', ...faked };
+    const options = { cwd: this.folder, env, stdio: 'ignore', ...this.#owner } as const;
+    execFileSync(resolve(PROGRAMS, program), args, options);
   }
 
   /** Creates the tables, views and triggers of the example. */

@@ -47,8 +47,15 @@ describe('The views and triggers of the PostgreSQL example', () => {
 
   it('keep the changes that a feed needs, for each of several feeds, and no others', async () => {
     const noted = async (): Promise<string[]> =>
-      (await server.valuesOf("SELECT coalesce(string_agg(DISTINCT id, ',' ORDER BY id), '') FROM feed.changes")).join().split(',');
-    const change = (name: string) => server.psql(['-c', `INSERT INTO organizations VALUES ('${name}', 'New')`]);
+      (
+        await server.valuesOf(
+          "SELECT coalesce(string_agg(DISTINCT id, ',' ORDER BY id), '') FROM feed.changes",
+        )
+      )
+        .join()
+        .split(',');
+    const change = (name: string) =>
+      server.psql(['-c', `INSERT INTO organizations VALUES ('${name}', 'New')`]);
     const next = async (last: string) => {
       const { token, reason } = await exportLines(server, inFolder('of a feed'), last);
       expect(reason).to.equal('');
@@ -56,7 +63,10 @@ describe('The views and triggers of the PostgreSQL example', () => {
       return token;
     };
     // Also changes of a restored dump, of a cluster with higher transaction ids.
-    await server.psql(['-c', "TRUNCATE feed.exports; INSERT INTO feed.changes VALUES ('tickets', NULL, 'far', '9000000')"]);
+    await server.psql([
+      '-c',
+      "TRUNCATE feed.exports; INSERT INTO feed.changes VALUES ('tickets', NULL, 'far', '9000000')",
+    ]);
     const { token: slow } = await exportLines(server, inFolder('of a feed'));
     let { token: fast } = await exportLines(server, inFolder('of a feed'));
     await change('org_1');

@@ -53,7 +53,9 @@ CREATE TABLE tickets (
   date    smallint NOT NULL,
   place   place,
   PRIMARY KEY ("order", number)
-);
+) PARTITION BY RANGE ("order");
+CREATE TABLE tickets_1 PARTITION OF tickets FOR VALUES FROM (MINVALUE) TO (450);
+CREATE TABLE tickets_2 PARTITION OF tickets FOR VALUES FROM (450) TO (MAXVALUE);
 CREATE INDEX tickets_by_text ON tickets (("order"::text || '-' || number::text));
 
 INSERT INTO companies VALUES (1, 'North'), (2, 'South');
