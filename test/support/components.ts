@@ -14,6 +14,7 @@ const COMPONENTS = {
   haproxy: { command: 'haproxy -v', debian: 'haproxy' },
   'JDK 17': { command: 'javac --release 17 -version', debian: 'openjdk-17-jdk-headless' },
   'libseccomp for Python': { command: '/usr/bin/python3 -c "import seccomp"', debian: 'python3-seccomp' },
+  MariaDB: { command: 'mysql --version && /usr/sbin/mariadbd --version', debian: 'mariadb-server' },
   Maven: { command: 'mvn --version', debian: 'maven' },
   mmdebstrap: { command: 'mmdebstrap --version', debian: 'mmdebstrap' },
   newuidmap: { command: 'command -v newuidmap', debian: 'uidmap' },
