@@ -6,6 +6,7 @@ import { memoryLimit } from './snapshot/admission/memory.ts';
 import type { Manifest } from './snapshot/format/manifest.ts';
 import { TRANSIENT_REASONS } from './snapshot/format/refused-snapshot.ts';
 import { hasLoaderThreads, loadSnapshot } from './snapshot/load/load-snapshot.ts';
+import { FeedWatcher } from './snapshot/watch/feed-watcher.ts';
 import { LoadHistory } from './snapshot/watch/load-history.ts';
 import { SnapshotWatcher } from './snapshot/watch/snapshot-watcher.ts';
 import { StoreRegistry } from './store/registry/store-registry.ts';
@@ -26,6 +27,7 @@ export function startRefresh(
   const memory = memoryLimit(config.memoryLimitMb);
   const admission = new Admission(stores, memory, config.threads);
   const keys = new KeysWatcher(config.keysFile, log, (rows) => workers.replaceKeys(rows));
+  const feeds = new FeedWatcher(config.snapshotDir, log);
   let isSwapping = false;
   const snapshots = new SnapshotWatcher({
     folder: config.snapshotDir,
@@ -64,7 +66,7 @@ export function startRefresh(
     void workers.publish(stores.view);
   };
   const poll = async () => {
-    await Promise.all([keys.poll(), snapshots.poll()]);
+    await Promise.all([keys.poll(), feeds.poll(), snapshots.poll()]);
   };
   void poll();
   const timers = [
@@ -75,6 +77,7 @@ export function startRefresh(
     stores,
     history,
     keys,
+    feeds,
     snapshots,
     admission,
     memory,

@@ -48,6 +48,29 @@ export const ALERTS: Readonly<Record<string, Alert>> = {
     runbook:
       'A snapshot was produced ahead of the clock, so later ones are refused as older. Correct the clocks, then publish a snapshot with `--rollback`.',
   },
+  FoyerSnapshotMissing: {
+    expr: 'foyer_snapshot_file_missing == 1',
+    severity: 'critical',
+    runbook:
+      'The file of a live snapshot is gone, so that a restart would be an outage. Publish it again; if its organizations are to go, restart the process.',
+  },
+  FoyerFeedFailed: {
+    expr: 'foyer_feed_failed == 1',
+    for: '2m',
+    runbook:
+      'A feed fails, and the data grows old. `/status` has the failure, and the output of the feed the details.',
+  },
+  FoyerFeedLate: {
+    expr: 'time() - foyer_feed_published_timestamp_seconds > 240 unless on (job, instance, file) foyer_feed_paused == 1',
+    for: '1m',
+    runbook:
+      'A feed has not published for 5 minutes: it hangs, or its timer is off. If its interval, or a whole export, is longer, change the 240 seconds in a copy of the rule.',
+  },
+  FoyerFeedHoldsBack: {
+    expr: 'foyer_feed_organizations_held_back > 0',
+    runbook:
+      'Organizations keep an earlier state, since their lines break the contract. `/status` has the reasons. The next feed with correct lines releases them.',
+  },
   FoyerReplicasDiffer: {
     expr: 'max by (job, file) (foyer_snapshot_produced_timestamp_seconds offset 10m) > min by (job, file) (foyer_snapshot_produced_timestamp_seconds)',
     for: '15m',

@@ -70,7 +70,7 @@ function rule(name: string, { expr, for: time, severity, runbook: text }: Alert)
 
 /** The rows of the dashboard, with the metrics of each. */
 const ROWS: Readonly<Record<string, RegExp>> = {
-  Data: /^foyer_(ready|snapshot)/,
+  Data: /^foyer_(ready|snapshot|feed)/,
   Requests: /^foyer_(request|pinned|streams|event)/,
   Clients: /^foyer_(connections|unsent|keys)/,
   Process: /^(process|foyer_(build|threads|log|store|retention|memory))/,

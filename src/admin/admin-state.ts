@@ -6,6 +6,7 @@ import type { ProcessLog } from '../log/process-log.ts';
 import type { Admission } from '../snapshot/admission/admit.ts';
 import type { MemoryLimit } from '../snapshot/admission/memory.ts';
 import { aheadOfClock } from '../snapshot/format/succession.ts';
+import type { FeedWatcher } from '../snapshot/watch/feed-watcher.ts';
 import type { LoadHistory } from '../snapshot/watch/load-history.ts';
 import type { SnapshotWatcher } from '../snapshot/watch/snapshot-watcher.ts';
 import type { Retention, StoreRegistry } from '../store/registry/store-registry.ts';
@@ -22,6 +23,7 @@ export interface AdminDependencies {
   readonly history: LoadHistory;
   readonly requestHistory: RequestHistory;
   readonly snapshots: Readonly<Pick<SnapshotWatcher, 'complaint' | 'hasTriedAll'>>;
+  readonly feeds: Readonly<Pick<FeedWatcher, 'current'>>;
   readonly keys: Readonly<Pick<KeysWatcher, 'current' | 'complaint' | 'warning'>>;
   readonly workers: Readonly<
     Pick<
@@ -49,7 +51,7 @@ export function liveSnapshots({ stores, clock }: AdminDependencies) {
       const { snapshotId, producedAt } = store;
       return {
         file,
-        /** False after the file was removed. Its organizations stay live. */
+        /** False after the file was removed. Its organizations stay live until a restart. */
         isFilePresent,
         snapshotId,
         producedAt,

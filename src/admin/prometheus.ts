@@ -6,6 +6,7 @@ import { countValid } from '../keys/key-ring.ts';
 import { COLLECTIONS } from '../snapshot/format/layout.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import { FORMAT_VERSION } from '../snapshot/format/schema.ts';
+import type { FeedStatus } from '../snapshot/watch/feed-watcher.ts';
 import { collectionOf } from '../store/organization-image.ts';
 import {
   type AdminDependencies,
@@ -42,6 +43,8 @@ const labelled =
 const single = (type: Metric['type']) => (help: string, read: (scrape: Scrape) => Value) =>
   labelled(type)(help, [], (scrape) => [[[], read(scrape)]]);
 const [counter, gauge, histogram] = [single('counter'), single('gauge'), single('histogram')];
+const ofFeeds = (help: string, read: (feed: FeedStatus) => number) =>
+  labelled('gauge')(help, ['file'], ({ feeds }) => feeds.current.map((feed) => [feed.file, read(feed)]));
 const [counters, gauges, histograms] = [labelled('counter'), labelled('gauge'), labelled('histogram')];
 
 /** Those of Foyer. Without the label `file`, all their series exist from the start. */
@@ -124,6 +127,11 @@ export const METRICS: Readonly<Record<string, Metric>> = {
     ['file'],
     ({ live }) => live.map(({ file, warning }) => [file, Number(warning !== null)]),
   ),
+  foyer_snapshot_file_missing: gauges(
+    'Whether the file of a live snapshot is gone, so that a restart would be an outage.',
+    ['file'],
+    ({ live }) => live.map(({ file, isFilePresent }) => [file, Number(!isFilePresent)]),
+  ),
   foyer_snapshot_loads_total: counter('Snapshot loads that went live.', ({ history }) => history.liveCount),
   foyer_snapshot_refusals_total: counters('Snapshot loads that were refused.', ['reason'], ({ history }) => {
     const refusals: ReadonlyMap<string, number> = history.refusals;
@@ -143,6 +151,19 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   ),
   foyer_snapshot_folder_refused: gauge('Whether the snapshot folder cannot be read.', ({ snapshots }) =>
     Number(snapshots.complaint !== undefined),
+  ),
+  foyer_feed_failed: ofFeeds(
+    'Whether the latest run of a feed failed, or its report cannot be read.',
+    ({ failedAt, complaint }) => Number((failedAt ?? complaint) !== null),
+  ),
+  foyer_feed_published_timestamp_seconds: ofFeeds(
+    'Time of the latest publication by a feed; before the first, of the start of its latest run.',
+    ({ publishedAt, startedAt }) => Date.parse(publishedAt ?? startedAt ?? '') / 1000,
+  ),
+  foyer_feed_paused: ofFeeds('Whether a feed is paused.', ({ pausedAt }) => Number(pausedAt !== null)),
+  foyer_feed_organizations_held_back: ofFeeds(
+    'Organizations that a feed keeps in an earlier state.',
+    ({ heldBackCount }) => heldBackCount,
   ),
   foyer_keys_valid: gauge('API keys that are neither revoked nor expired.', ({ keys, clock }) =>
     countValid(keys.current ?? [], clock()),

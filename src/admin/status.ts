@@ -22,7 +22,7 @@ import {
   validKeysWithoutData,
 } from './admin-state.ts';
 
-/** Returns the status of the process. It contains no secret and no content of a record. */
+/** Returns the status of the process. It contains no secret, and of records only values that a feed refuses. */
 export function statusOf(dependencies: AdminDependencies) {
   const { config, stores, keys } = dependencies;
   const now = monotonicNow();
@@ -34,6 +34,7 @@ export function statusOf(dependencies: AdminDependencies) {
       ...snapshotSummary(snapshot),
       organizations: snapshot.organizations.map(organizationStatus),
     })),
+    feeds: dependencies.feeds.current,
     /** When memory is short, one that does not fit at all is released, and then the first ones. */
     retained: latestUsedFirst(stores.retained, now)
       .reverse()
@@ -79,6 +80,10 @@ export function summaryOf(dependencies: AdminDependencies) {
       residentBytes: process.memoryUsage.rss(),
     },
     snapshots: liveSnapshots(dependencies).map(snapshotSummary),
+    feeds: dependencies.feeds.current.map((feed) => ({
+      ...feed,
+      heldBack: feed.heldBack.slice(0, PER_PAGE),
+    })),
     retainedSnapshots: retainedSnapshots(dependencies),
     refused: history.refused.map(({ file, startedAt, reason, detail, nextTryAt }) => ({
       file,

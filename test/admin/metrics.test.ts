@@ -4,9 +4,11 @@ import { METRICS, metricsText } from '../../src/admin/prometheus.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { RequestMetrics } from '../../src/counts/request-metrics.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
+import { PRODUCED_AT } from '../support/api-fixture.ts';
 import { emptyImage, WALKED } from '../support/empty-image.ts';
 import {
   emptyOperations,
+  FEED,
   MEMORY_LIMIT_BYTES,
   RETAINABLE_BYTES,
   NOW,
@@ -57,7 +59,7 @@ describe('The metrics', () => {
       expect(name.endsWith('_total'), name).to.equal(type === 'counter');
       expect(name.endsWith('_info'), name).to.equal(help.startsWith('1; '));
       expect(help).to.match(/^[A-Z1].*\.$/);
-      expect(name).not.to.match(/_(ms|milliseconds|kb|mb|percent|age|held)(_|$)/);
+      expect(name).not.to.match(/_(ms|milliseconds|kb|mb|percent|age|held(?!_back))(_|$)/);
       if (/seconds|bytes|total|info/.test(name)) expect(name).to.match(/_(seconds|bytes|total|info)$/);
     }
   });
@@ -199,6 +201,31 @@ describe('The metrics', () => {
       'foyer_snapshot_refusals_total{reason="memory"}': 0,
     });
     expect(await valuesOf('snapshot_files_refused', 'snapshot_loads_total')).to.deep.equal([2, 0]);
+  });
+
+  it('report the live snapshots whose file is gone', async () => {
+    operations.stores.swap('b.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('b')));
+    operations.stores.markFileRemoved('b.sqlite');
+    expect(await samplesOf('foyer_snapshot_file_missing')).to.deep.equal({
+      'foyer_snapshot_file_missing{file="main.sqlite"}': 0,
+      'foyer_snapshot_file_missing{file="b.sqlite"}': 1,
+    });
+  });
+
+  it('report the feeds', async () => {
+    const [time, later] = [Date.parse(PRODUCED_AT) / 1000, '2026-11-28T09:13:00Z'];
+    operations.feeds.current = [
+      FEED,
+      { ...FEED, file: 'a.sqlite', failedAt: later, heldBackCount: 1001 },
+      { ...FEED, file: 'b.sqlite', complaint: 'b.feed.json cannot be read', pausedAt: later },
+      { ...FEED, file: 'c.sqlite', publishedAt: null, startedAt: later },
+    ];
+    const valuesByFile = async (name: string) => Object.values(await samplesOf(`foyer_feed_${name}{`));
+    expect(await valuesByFile('failed')).to.deep.equal([0, 1, 1, 0]);
+    const published = [time, time, time, Date.parse(later) / 1000];
+    expect(await valuesByFile('published_timestamp_seconds')).to.deep.equal(published);
+    expect(await valuesByFile('paused')).to.deep.equal([0, 0, 1, 0]);
+    expect(await valuesByFile('organizations_held_back')).to.deep.equal([0, 1001, 0, 0]);
   });
 
   it('report the keys and the readiness', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { statusOf } from '../../src/admin/status.ts';
+import { statusOf, summaryOf } from '../../src/admin/status.ts';
 import { monotonicNow } from '../../src/clock.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
 import { fixture, PRODUCED_AT } from '../support/api-fixture.ts';
@@ -7,6 +7,7 @@ import { emptyImage, WALKED } from '../support/empty-image.ts';
 import {
   AGE_SECONDS,
   emptyOperations,
+  FEED,
   MEMORY_LIMIT_BYTES,
   NOW,
   operationsForEach,
@@ -98,6 +99,14 @@ describe('The status', () => {
       .to.include(`its production time, ${producedAt}, is more than 5 minutes ahead of the clock`)
       .and.include('publish a snapshot of the right time with --rollback');
     expect(other.warning).to.equal(null);
+  });
+
+  it('lists the feeds, in the summary with the first organizations that are held back', () => {
+    const heldBack = Array.from({ length: 20 }, (_, i) => ({ organizationId: `o${i}`, reason: 'why' }));
+    operations.feeds.current = [{ ...FEED, heldBack, heldBackCount: 20 }];
+    expect(status().feeds).to.deep.equal(operations.feeds.current);
+    const [feed] = summaryOf(operations).feeds;
+    expect(feed).to.deep.equal({ ...FEED, heldBack: heldBack.slice(0, 10), heldBackCount: 20 });
   });
 
   it('lists the retained sections, with the time until their release', async () => {

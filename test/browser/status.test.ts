@@ -56,6 +56,32 @@ describe('The status page', () => {
     });
   });
 
+  it('shows what its feed reports, and that a live file was removed', async () => {
+    const { inFolder } = given.site;
+    const [publishedAt, failedAt] = ['2026-11-28T09:11:00Z', '2026-11-28T09:12:00Z'];
+    const report = (content: object) => {
+      writeFileSync(inFolder('draft'), JSON.stringify({ startedAt: failedAt, publishedAt, ...content }));
+      renameSync(inFolder('draft'), inFolder('snapshots/demo.feed.json'));
+    };
+    await chromium.visit({ url: url() }, async (page) => {
+      report({});
+      await waitForText(page, /^Feed of demo.sqlite: has run since 28 Nov 2026/);
+      const heldBack = [{ organizationId: 'north', reason: 'events.ndjson:12: eventTimezone' }];
+      report({ endedAt: failedAt, failedAt, failure: 'the export failed', heldBack });
+      await page.getByRole('heading', { name: /^The feed of demo.sqlite failed at 28 Nov 2026/ }).waitFor();
+      await waitForText(page, 'the export failed');
+      await waitForText(page, 'north: events.ndjson:12: eventTimezone');
+      await waitForText(page, /^Feed of demo.sqlite: published at 28 Nov 2026/);
+      expect(await accessibilityViolations(page)).to.deep.equal([]);
+      report({ endedAt: failedAt, pausedAt: failedAt });
+      await waitForText(page, /^paused since 28 Nov 2026/);
+      renameSync(inFolder('snapshots/demo.sqlite'), inFolder('demo.sqlite'));
+      await waitForText(page, 'file removed: a restart would be an outage');
+      renameSync(inFolder('demo.sqlite'), inFolder('snapshots/demo.sqlite'));
+      await page.getByText('file removed: a restart would be an outage').waitFor({ state: 'detached' });
+    });
+  });
+
   it('draws the requests of the last hour, and lists them as a table', async () => {
     await chromium.visit({ url: url() }, async (page) => {
       const legend = page.locator('#chart-requests li');

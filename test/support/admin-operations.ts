@@ -3,6 +3,7 @@ import type { AdminDependencies } from '../../src/admin/admin-state.ts';
 import { CONNECTIONS } from '../../src/counts/open-counts.ts';
 import { RequestMetrics } from '../../src/counts/request-metrics.ts';
 import { LoadHistory } from '../../src/snapshot/watch/load-history.ts';
+import type { FeedStatus } from '../../src/snapshot/watch/feed-watcher.ts';
 import type { OrganizationImage, SnapshotImage } from '../../src/store/organization-image.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { fixture, PRODUCED_AT } from './api-fixture.ts';
@@ -21,6 +22,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 export interface Operations extends Mutable<AdminDependencies> {
   config: Mutable<AdminDependencies['config']>;
   snapshots: Mutable<AdminDependencies['snapshots']>;
+  feeds: Mutable<AdminDependencies['feeds']>;
   keys: Mutable<AdminDependencies['keys']>;
   workers: Mutable<AdminDependencies['workers']>;
   log: Mutable<AdminDependencies['log']>;
@@ -48,6 +50,7 @@ export function emptyOperations(): Operations {
     history: new LoadHistory(),
     requestHistory: () => [],
     snapshots: { complaint: undefined, hasTriedAll: true },
+    feeds: { current: [] },
     keys: { current: undefined, complaint: undefined, warning: undefined },
     workers: {
       listening: 1,
@@ -65,6 +68,20 @@ export function emptyOperations(): Operations {
     errors,
   };
 }
+
+/** The status of a feed that publishes. */
+export const FEED: FeedStatus = {
+  file: 'main.sqlite',
+  complaint: null,
+  startedAt: PRODUCED_AT,
+  endedAt: PRODUCED_AT,
+  publishedAt: PRODUCED_AT,
+  failedAt: null,
+  failure: '',
+  pausedAt: null,
+  heldBackCount: 0,
+  heldBack: [],
+};
 
 /** Provides the dependencies of a replica that serves the fixture as `main.sqlite` for each test of the calling suite. */
 export function operationsForEach(): Operations {

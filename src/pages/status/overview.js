@@ -28,7 +28,7 @@ export function masthead({ version, startedAt, uptimeSeconds }, updatedAt) {
  * Returns the faults that do not end readiness, each with the section that has the details.
  * @param {Summary} summary
  */
-export function concernsOf({ snapshotFolder, snapshots, refused, keys, threads, log }) {
+export function concernsOf({ snapshotFolder, snapshots, refused, feeds, keys, threads, log }) {
   const { validWithoutData: idle } = keys;
   /** @type {readonly (readonly [section: string, isTrue: boolean, text: string])[]} */
   const concerns = [
@@ -38,6 +38,18 @@ export function concernsOf({ snapshotFolder, snapshots, refused, keys, threads, 
       refused.length > 0,
       `${countOf(refused.length, 'snapshot file was', 'snapshot files were')} refused.`,
     ],
+    [
+      'snapshots',
+      snapshots.some(({ isFilePresent }) => !isFilePresent),
+      'A snapshot file was removed: a restart would be an outage.',
+    ],
+    [
+      'snapshots',
+      feeds.some(({ failedAt, complaint }) => (failedAt ?? complaint) !== null),
+      'A feed failed.',
+    ],
+    ['snapshots', feeds.some(({ pausedAt }) => pausedAt !== null), 'A feed is paused.'],
+    ['snapshots', feeds.some(({ heldBackCount }) => heldBackCount > 0), 'Organizations are held back.'],
     ['snapshots', snapshots.some(({ warning }) => warning !== null), 'A snapshot is ahead of the clock.'],
     ['resources', keys.complaint !== null, 'The keys file cannot be used.'],
     ['resources', keys.warning !== null, 'Other users can write to the keys file.'],

@@ -14,7 +14,7 @@ const MAX_ROWS = 50;
 
 /** @param {Summary} summary */
 export function snapshots(summary) {
-  const { snapshotFolder, loading, refused, retainedSnapshots } = summary;
+  const { snapshotFolder, loading, refused, feeds, retainedSnapshots } = summary;
   return html`<section aria-labelledby="snapshots">
     <h2 id="snapshots">Live data</h2>
     <p class="lead">Snapshot folder: <code>${snapshotFolder.path}</code></p>
@@ -23,8 +23,8 @@ export function snapshots(summary) {
         ? nothing
         : fault(html`The snapshot folder cannot be read`, html`<p>${snapshotFolder.complaint}</p>`)
     }
-    ${refused.slice(0, MAX_ROWS).map(refusal)} ${more(refused.length)}
-    ${loading === null ? nothing : inProgress(loading, summary)} ${live(summary)}
+    ${refused.slice(0, MAX_ROWS).map(refusal)} ${more(refused.length)} ${feeds.slice(0, MAX_ROWS).map(feed)}
+    ${more(feeds.length)} ${loading === null ? nothing : inProgress(loading, summary)} ${live(summary)}
     ${
       retainedSnapshots.length === 0
         ? nothing
@@ -59,6 +59,35 @@ function refusal({ file, refusedAt, reason, detail, advice, nextTryAt }) {
         ${nextTryAt === null ? nothing : `The next try is at ${formatDateTime(nextTryAt)}.`}
       </p>`,
   );
+}
+
+/** @param {Summary['feeds'][number]} feed */
+function feed({ file, complaint, failedAt, failure, heldBackCount, heldBack, ...times }) {
+  return html`${complaint === null ? nothing : fault('The report of a feed cannot be read', complaint)}
+    ${
+      failedAt === null
+        ? nothing
+        : fault(`The feed of ${file} failed at ${formatDateTime(failedAt)}`, html`<p>${failure}</p>`)
+    }
+    ${
+      heldBackCount === 0
+        ? nothing
+        : fault(
+            `The feed of ${file} holds back ${formatCount(heldBackCount)} of its organizations`,
+            html`<p>They keep an earlier state.</p>
+              <ul>
+                ${heldBack.map(({ organizationId, reason }) => html`<li>${organizationId}: ${reason}</li>`)}
+              </ul>`,
+          )
+    }
+    <p class="lead">Feed of ${file}: ${stateOfFeed(times)}</p>`;
+}
+
+/** @param {Pick<Summary['feeds'][number], 'startedAt' | 'endedAt' | 'publishedAt' | 'pausedAt'>} times */
+function stateOfFeed({ startedAt, endedAt, publishedAt, pausedAt }) {
+  if (pausedAt !== null) return badge('warn', `paused since ${formatDateTime(pausedAt)}`);
+  if (startedAt !== null && endedAt === null) return `has run since ${formatDateTime(startedAt)}`;
+  return publishedAt === null ? 'has not published yet' : `published at ${formatDateTime(publishedAt)}`;
 }
 
 /**
@@ -101,7 +130,7 @@ function liveColumns(maxAgeSeconds) {
     [
       'File',
       ({ file, isFilePresent }) =>
-        html`${file} ${isFilePresent ? nothing : badge('warn', 'file removed, data stays live')}`,
+        html`${file} ${isFilePresent ? nothing : badge('bad', 'file removed: a restart would be an outage')}`,
       'header',
     ],
     ['Snapshot', ({ snapshotId }) => html`<code>${snapshotId}</code>`],

@@ -89,7 +89,6 @@ export class SnapshotWatcher {
     const { signal } = this.#stop;
     try {
       await this.#loadChanges(signal);
-      this.complaint = undefined;
     } catch (error) {
       const reason = messageOf(error);
       if (signal.aborted || reason === this.complaint) return;
@@ -108,6 +107,8 @@ export class SnapshotWatcher {
       signal.throwIfAborted();
       this.#folder.listen(() => void this.poll(), signal);
       const files = await this.#folder.list();
+      if (this.complaint !== undefined) this.#dependencies.log.info('the snapshot folder can be read again');
+      this.complaint = undefined;
       this.#first ??= files;
       for (const file of this.#listed) if (!files.has(file)) this.#forget(file);
       this.#listed = [...files.keys()];
@@ -202,7 +203,7 @@ export class SnapshotWatcher {
     if (!stores.live.values().some((organization) => organization.file === file)) return;
     stores.markFileRemoved(file);
     this.retry(DEPENDENT_REASONS);
-    log.warn({ file }, 'snapshot file is gone; its organizations stay live');
+    log.warn({ file }, 'snapshot file is gone; its organizations stay live until a restart');
   }
 }
 

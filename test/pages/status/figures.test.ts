@@ -4,7 +4,7 @@ import { concernsOf } from '../../../src/pages/status/overview.js';
 import { CHARTS, dataOf, minutesOf, peakText, totalsOf } from '../../../src/pages/status/traffic.js';
 import type { Interval } from '../../../src/pages/status/types.d.ts';
 import type { RequestInterval } from '../../../src/admin/request-history.ts';
-import { operationsForEach } from '../../support/admin-operations.ts';
+import { FEED, operationsForEach } from '../../support/admin-operations.ts';
 import { emptySnapshot } from '../../support/empty-image.ts';
 
 const QUIET: RequestInterval = {
@@ -70,7 +70,7 @@ describe('The concerns of the status page', () => {
   const operations = operationsForEach();
   const concerns = () => concernsOf(summaryOf(operations)).map(({ text }) => text);
 
-  it('name keys without data, refused files, data ahead of the clock, faults of folder and keys file, threads and lost log lines', () => {
+  it('name keys without data, refused and removed files, feeds, data ahead of the clock, faults of folder and keys file, threads and lost log lines', () => {
     expect(concerns()).to.deep.equal(['1 valid key has no data.']);
     const refused = {
       outcome: 'refused',
@@ -82,6 +82,8 @@ describe('The concerns of the status page', () => {
     for (const file of ['a.sqlite', 'b.sqlite']) operations.history.add({ file, ...refused });
     const producedAt = new Date(operations.clock() + 86_400_000).toISOString();
     operations.stores.swap('ahead.sqlite', { ...emptySnapshot('s2', 'ahead'), producedAt });
+    operations.stores.markFileRemoved('ahead.sqlite');
+    operations.feeds.current = [{ ...FEED, complaint: 'cut', pausedAt: producedAt, heldBackCount: 1 }];
     operations.snapshots.complaint = 'gone';
     operations.keys.complaint = 'damaged';
     operations.keys.warning = 'exposed';
@@ -90,6 +92,10 @@ describe('The concerns of the status page', () => {
     expect(concerns()).to.deep.equal([
       'The snapshot folder cannot be read.',
       '2 snapshot files were refused.',
+      'A snapshot file was removed: a restart would be an outage.',
+      'A feed failed.',
+      'A feed is paused.',
+      'Organizations are held back.',
       'A snapshot is ahead of the clock.',
       'The keys file cannot be used.',
       'Other users can write to the keys file.',

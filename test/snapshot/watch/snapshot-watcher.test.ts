@@ -289,6 +289,9 @@ describe('The snapshot watcher', () => {
     await remove('b.sqlite');
     await remove('a.sqlite');
     expect(fileOf('one')).to.equal('a.sqlite');
+    expect(log.lines.at(-1)?.['msg']).to.equal(
+      'snapshot file is gone; its organizations stay live until a restart',
+    );
     await load({ 'b.sqlite': 'one' });
     expect(fileOf('one')).to.equal('b.sqlite');
   });
@@ -365,7 +368,7 @@ describe('The snapshot watcher', () => {
     expect(history.liveCount).to.equal(1);
   });
 
-  it('logs each reason once why the folder cannot be read, and recovers', async () => {
+  it('logs each reason once why the folder cannot be read, and that it can be read again', async () => {
     rmSync(inFolder('snapshots'), { recursive: true });
     await watcher.poll();
     expect(watcher.complaint).to.match(/ENOENT/);
@@ -379,6 +382,11 @@ describe('The snapshot watcher', () => {
     mkdirSync(inFolder('snapshots'));
     await load({ 'a.sqlite': 'one' });
     expect(fileOf('one')).to.equal('a.sqlite');
+    await watcher.poll();
+    expect(log.lines.slice(2).map(({ level, msg }) => [level, msg])).to.deep.equal([
+      ['info', 'the snapshot folder can be read again'],
+      ['info', 'snapshot live'],
+    ]);
     expect(watcher.complaint).to.equal(undefined);
   });
 
