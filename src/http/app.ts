@@ -30,7 +30,7 @@ import { changesReader } from './reads/changes.ts';
 import type { Found, FoundLines } from './reads/reader.ts';
 import { linkHeader, recordsReader } from './reads/records.ts';
 import { bodyProblem, refuseBody } from './request-body.ts';
-import { hasPath, normalizeTarget, queryOf, RequestContext } from './request-context.ts';
+import { hasPath, normalizeTarget, originReader, queryOf, RequestContext } from './request-context.ts';
 import { Compression } from './response/compression.ts';
 import { codedTag, codingHeaders, matchesAnyTag } from './response/etag.ts';
 import { type HeaderList, noSuchPath, Problem, problemOf, throwing, UNEXPECTED } from './response/problem.ts';
@@ -72,15 +72,17 @@ export class Api {
   readonly #dependencies: Dependencies;
   readonly #countRequest: ReturnType<typeof keyLimit>;
   readonly #compression: Compression;
+  readonly #originOf: ReturnType<typeof originReader>;
   readonly #streams = new Set<
     Pick<FoundLines, 'images'> & { connection: Connection; organizationId: string }
   >();
 
   constructor(dependencies: Dependencies) {
-    const { config, operations, hits, addDocuments, releases } = dependencies;
+    const { config, operations, hits, addDocuments, releases, log } = dependencies;
     this.#dependencies = dependencies;
     this.#countRequest = keyLimit(config.rateLimitPerMinute, hits);
     this.#compression = new Compression(config.compression);
+    this.#originOf = originReader(config, log);
     this.app = express()
       .disable('x-powered-by')
       .enable('case sensitive routing')
@@ -143,7 +145,7 @@ export class Api {
     const read =
       operation.kind === 'changes'
         ? changesReader(operation, pins, config.changesWaitSeconds * 1000)
-        : recordsReader(operation, pins, config);
+        : recordsReader(operation, pins, this.#originOf);
 
     return (request, response, next) => {
       const { context } = response.locals;

@@ -85,14 +85,26 @@ export function pathParameter({ params }: Request, { name }: PathParameter): str
 }
 
 /**
- * Returns the base URL of links. It is the configured one, or the scheme and authority of the request. The address of
- * the socket replaces an absent or malformed host.
+ * Returns a function that returns the base URL of links in the response to a request. It is the configured one, or the
+ * scheme and authority of the request. The address of the socket replaces an absent or malformed host. The function logs
+ * once that a proxy with TLS is not trusted.
  */
-export function originOf(request: Request, { publicBaseUrl }: Pick<Config, 'publicBaseUrl'>): string {
-  if (publicBaseUrl !== undefined) return publicBaseUrl;
-  const { protocol, host } = request;
-  const scheme = protocol.toLowerCase() === 'https' ? 'https' : 'http';
-  return `${scheme}://${isHost(host) ? host : localAddress(request)}`;
+export function originReader({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>, log: Logger) {
+  if (publicBaseUrl !== undefined) return () => publicBaseUrl;
+  let hasWarned = false;
+  return (request: Request): string => {
+    const { protocol, host } = request;
+    const scheme = protocol.toLowerCase() === 'https' ? 'https' : 'http';
+    if (!hasWarned && scheme === 'http' && request.get('X-Forwarded-Proto')?.startsWith('https') === true) {
+      hasWarned = true;
+      const address = request.socket.remoteAddress;
+      log.warn(
+        { address },
+        'links are http, and keys travel in clear text: TRUST_PROXY lacks a proxy with TLS',
+      );
+    }
+    return `${scheme}://${isHost(host) ? host : localAddress(request)}`;
+  };
 }
 
 /** Returns whether a text is a valid host with an optional port. */

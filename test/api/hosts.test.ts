@@ -8,6 +8,10 @@ async function originOfLink(api: TestApi, headers: readonly string[], version = 
   return link.replace(/\/v1\/tickets\?page=2&perPage=25&snapshot=[\w-]{43}$/, '');
 }
 
+const PROXIED = ['Host: internal', 'X-Forwarded-Host: api.example.org', 'X-Forwarded-Proto: https'];
+
+const warningsOf = ({ logged }: TestApi) => logged.filter(({ level }) => level === 'warn');
+
 describe('The address that links begin with', () => {
   describe('from the request', () => {
     const given = givenApi();
@@ -44,9 +48,13 @@ describe('The address that links begin with', () => {
       expect(await originOfLink(given.api, [], '1.0')).to.equal(given.api.origin);
     });
 
-    it('ignores X-Forwarded headers', async () => {
-      const headers = ['Host: real.example', 'X-Forwarded-Host: evil.example', 'X-Forwarded-Proto: https'];
-      expect(await originOfLink(given.api, headers)).to.equal('http://real.example');
+    it('ignores X-Forwarded headers, and warns once that the proxy is not trusted', async () => {
+      expect(warningsOf(given.api)).to.deep.equal([]);
+      for (let n = 0; n < 2; n++) expect(await originOfLink(given.api, PROXIED)).to.equal('http://internal');
+      const [{ address, msg }, ...others] = warningsOf(given.api);
+      expect(address).to.match(/127\.0\.0\.1$/);
+      expect(msg).to.include('links are http').and.include('TRUST_PROXY');
+      expect(others).to.deep.equal([]);
     });
 
     for (const [what, headers, version] of [
@@ -67,8 +75,8 @@ describe('The address that links begin with', () => {
     const given = givenApi(() => ({ config: { trustProxy: 1 } }));
 
     it('is the forwarded one', async () => {
-      const headers = ['Host: internal', 'X-Forwarded-Host: api.example.org', 'X-Forwarded-Proto: https'];
-      expect(await originOfLink(given.api, headers)).to.equal('https://api.example.org');
+      expect(await originOfLink(given.api, PROXIED)).to.equal('https://api.example.org');
+      expect(warningsOf(given.api)).to.deep.equal([]);
     });
 
     it('is always a syntactically valid host', async () => {
@@ -79,12 +87,12 @@ describe('The address that links begin with', () => {
 
   describe('from the configuration', () => {
     const given = givenApi(() => ({
-      config: { publicBaseUrl: 'https://api.example.org/tickets', trustProxy: true },
+      config: { publicBaseUrl: 'https://api.example.org/tickets' },
     }));
 
     it('is the configured one for any request', async () => {
-      const headers = ['Host: evil.example', 'X-Forwarded-Host: evil.example'];
-      expect(await originOfLink(given.api, headers)).to.equal('https://api.example.org/tickets');
+      expect(await originOfLink(given.api, PROXIED)).to.equal('https://api.example.org/tickets');
+      expect(warningsOf(given.api)).to.deep.equal([]);
     });
   });
 });

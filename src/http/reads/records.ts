@@ -22,7 +22,7 @@ import { type ListImage, listOf } from '../../store/organization-image.ts';
 import { sectionOf } from '../../store/registry/store-view.ts';
 import type { Pins } from '../checks/pin.ts';
 import { type Query, queryReader, type QueryReader } from '../checks/query.ts';
-import { originOf, pathParameter } from '../request-context.ts';
+import { type originReader, pathParameter } from '../request-context.ts';
 import { entityTag, matchedTag } from '../response/etag.ts';
 import { type HeaderList, HTTP_1_1_NEEDED, NO_SUCH_RECORD } from '../response/problem.ts';
 import { type Body, dataHeaders } from '../response/send.ts';
@@ -43,7 +43,7 @@ interface Form {
 export function recordsReader(
   operation: ListOperation | RetrieveOperation,
   pins: Pins,
-  config: Parameters<typeof originOf>[1],
+  originOf: ReturnType<typeof originReader>,
 ): Reader {
   const formOf = formsOf(operation);
   const list = listOf(operation.collection);
@@ -60,7 +60,7 @@ export function recordsReader(
 
     const isPartialView = cutting.some(({ name }) => query.values.has(name));
     const headers = dataHeaders(section, isPartialView);
-    const origin = form.hasLinks ? originOf(request, config) : '';
+    const origin = form.hasLinks ? originOf(request) : '';
     const tag = entityTag(form.contentTag(image, context.now), context.version?.name, origin, request.url);
     // Before the query is validated, since only responses to valid queries have a tag.
     const known = query.violations.length > 0 ? undefined : matchedTag(request.headers['if-none-match'], tag);
