@@ -28,7 +28,7 @@ NOT_APPLIED = """DevicePolicy=closed KeyringMode=private LockPersonality=yes Pro
     RestrictSUIDSGID=yes"""
 # Settings whose values are read below, and those that do not restrict.
 OTHERS = (
-    "(Environment(File)?|Exec\\w+|Group|LimitNOFILE|Nice|OOMPolicy|ProcSubset|ReadWritePaths|Restart(Sec)?|RestrictAddressFamilies"
+    "(Environment(File)?|Exec\\w+|Group|LimitNOFILE|LogRateLimitIntervalSec|Nice|OOMPolicy|ProcSubset|ReadWritePaths|Restart(Sec)?|RestrictAddressFamilies"
     "|StateDirectory(Mode)?|SystemCallFilter|Timeout\\w+|Type|UMask|User|WorkingDirectory)="
 )
 

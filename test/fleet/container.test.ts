@@ -89,12 +89,25 @@ interface Inspected {
 });
 
 describe('deploy/container/compose.yaml', () => {
-  it('builds a stage of the Containerfile, and mounts the folder of its files', () => {
-    const [compose, containerfile] = ['compose.yaml', 'Containerfile'].map((name) =>
-      readFileSync(join(ROOT, 'deploy/container', name), 'utf8'),
+  const [compose = '', containerfile = ''] = ['compose.yaml', 'Containerfile'].map((name) =>
+    readFileSync(join(ROOT, 'deploy/container', name), 'utf8'),
+  );
+  const valuesOf = (name: string) =>
+    Array.from(compose.matchAll(new RegExp(`^ +${name}:(.*)$`, 'gm')), ([, value = '']) => value.trim());
+
+  it('has the environment and the network of foyer.service, and bounds the log', () => {
+    const unit = readFileSync(join(ROOT, 'deploy/systemd/foyer.service'), 'utf8');
+    const [file = ''] = valuesOf('env_file');
+    expect(unit).to.include(`EnvironmentFile=${file}\n`);
+    expect(readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')).to.include(
+      `\`TRUST_PROXY=loopback\` and \`PUBLIC_BASE_URL=https://tickets.example.org\` in\n\`${file}\``,
     );
-    const valuesOf = (name: string) =>
-      Array.from(compose.matchAll(new RegExp(`^ +${name}: (.*)$`, 'gm')), ([, value = '']) => value);
+    expect(valuesOf('network_mode')).to.deep.equal(['host']);
+    expect(['environment', 'ports'].flatMap(valuesOf)).to.deep.equal([]);
+    expect(valuesOf('logging').join()).to.match(/max-size: \d+m, max-file: '\d+'/);
+  });
+
+  it('builds a stage of the Containerfile, and mounts the folder of its files', () => {
     const [file, context, [stage, folder]] = [
       valuesOf('dockerfile'),
       valuesOf('context'),
