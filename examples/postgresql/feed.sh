@@ -93,18 +93,18 @@ touch "$held"
 write_report null "$(member publishedAt)" "$(member failedAt)" "$(member failure)" "$(member pausedAt)"
 trap finish EXIT
 
-fail() {
-  failure=$1
+fail() { # REASON [DETAIL]
+  failure=$1${2:+: $2}
   echo "feed.sh: $1" >&2
   exit 1
 }
 
-# Runs a program. The first and the last line of its standard error tell why it failed.
-run() { # CONSEQUENCE COMMAND…
+# Runs a program. The first and the last line of its standard error are the detail of a failure.
+run() { # REASON COMMAND…
   local status=0
   "${@:2}" 2>"$folder/errors" || status=$?
   cat "$folder/errors" >&2
-  ((status == 0)) || fail "$1: $(sed -n '1p;$p' "$folder/errors" | uniq | paste -sd ' ')"
+  ((status == 0)) || fail "$1" "$(sed -n '1p;$p' "$folder/errors" | uniq | paste -sd ' ')"
 }
 sql() { psql --no-psqlrc --quiet --no-align --tuples-only -v ON_ERROR_STOP=1 "$@"; }
 snapshot() { npm run --silent snapshot -- "$@"; }

@@ -9,7 +9,7 @@ const newId = (prefix: string) => `'${prefix}_new_' || gen_random_uuid()`;
  * Statements that an application of the schema would run. They insert, update and delete in tables whose rows make up
  * records directly, through parts, and through names that many records show. `check.sh` makes the other changes.
  */
-const OPERATIONS = {
+export const OPERATIONS = {
   'sell tickets': `
     WITH stock AS (
       SELECT inventory.*, organization_id, currency, offers.name, pricings.name AS label, price FROM inventory
