@@ -252,7 +252,7 @@ WITH look_ups AS (
   WHERE index_condition IS NULL
      OR position(translate(pg_get_indexdef(indexrelid, 1, false), '()', '') IN translate(index_condition, '()', '')) = 0
 )
-SELECT DISTINCT name, table_name, (
+SELECT DISTINCT name, coalesce(pg_partition_root(table_name), table_name) AS table_name, (
   SELECT max(substring(clause FROM '^\((.*) = ANY \(.*\)\)$'))
   FROM regexp_split_to_table(regexp_replace(filter, '^\((.* AND .*)\)$', '\1'), ' AND ') AS clause) AS expression
 FROM whole WHERE pg_temp.has_many_rows(table_name);

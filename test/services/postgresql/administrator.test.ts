@@ -21,7 +21,9 @@ const STEPS = 7;
 /** Puts a condition into each view: a hidden tenant is in no line. */
 const HIDING = ['organizations', 'events', 'sessions', 'tickets', 'orders', 'offers']
   .map(
-    (name) => `ALTER VIEW feed.${name} RENAME TO all_${name}; CREATE VIEW feed.${name} AS SELECT * FROM feed.all_${name}
+    (
+      name,
+    ) => `ALTER VIEW feed.${name} RENAME TO all_${name}; CREATE VIEW feed.${name} AS SELECT * FROM feed.all_${name}
       WHERE ${name === 'organizations' ? 'id' : 'organization_id'} NOT IN (SELECT id FROM hidden);`,
   )
   .join('');
@@ -49,7 +51,13 @@ class Feed {
     const command = ['setsid', '--wait', join(EXAMPLE, 'feed.sh'), ...options];
     const folders = { FEED_DIR: join(this.#folder, 'feed'), SNAPSHOT_DIR: join(this.#folder, 'snapshots') };
     const PATH = [this.#programs, INHERITED['PATH']].join(delimiter);
-    const all = { ...this.#server.environment, ...folders, PATH, STEPS: join(this.#folder, 'steps'), ...environment };
+    const all = {
+      ...this.#server.environment,
+      ...folders,
+      PATH,
+      STEPS: join(this.#folder, 'steps'),
+      ...environment,
+    };
     return await new Command('', [], all, { command }).ended;
   }
 
@@ -88,7 +96,7 @@ describe('A feed, whatever an administrator does', () => {
     writeFileSync(inFolder('clock'), offset);
   };
   const inDatabase = { env: { ...INHERITED } };
-  const anEvent = "(SELECT id FROM events ORDER BY md5(id || now()) LIMIT 1)";
+  const anEvent = '(SELECT id FROM events ORDER BY md5(id || now()) LIMIT 1)';
 
   /** What may happen between two feeds. */
   const HISTORY: Readonly<Record<string, () => unknown>> = {
@@ -99,7 +107,8 @@ describe('A feed, whatever an administrator does', () => {
       execFileSync('pg_dump', ['-Fc', '-f', inFolder('dump')], inDatabase);
     },
     'a restore of a dump': () => {
-      if (existsSync(inFolder('dump'))) spawnSync('pg_restore', ['--clean', '-d', 'postgres', inFolder('dump')], inDatabase);
+      if (existsSync(inFolder('dump')))
+        spawnSync('pg_restore', ['--clean', '-d', 'postgres', inFolder('dump')], inDatabase);
     },
     'a copy of the files': () => {
       server.stop();
@@ -112,10 +121,12 @@ describe('A feed, whatever an administrator does', () => {
       server.copyData('copy', 'data');
       server.start();
     },
-    'a hidden tenant': () => sql(`INSERT INTO hidden SELECT organization_id FROM events WHERE id = ${anEvent}`),
+    'a hidden tenant': () =>
+      sql(`INSERT INTO hidden SELECT organization_id FROM events WHERE id = ${anEvent}`),
     'tenants shown again': () => sql('DELETE FROM hidden'),
     'an unknown time zone': () => sql(`UPDATE events SET time_zone = 'Berlin' WHERE id = ${anEvent}`),
-    'a mended time zone': () => sql("UPDATE events SET time_zone = 'Europe/Berlin' WHERE time_zone = 'Berlin'"),
+    'a mended time zone': () =>
+      sql("UPDATE events SET time_zone = 'Europe/Berlin' WHERE time_zone = 'Berlin'"),
     'changes of rows in another order': () => sql("UPDATE orders SET discount_code = 'X' WHERE id LIKE '%7'"),
     'a new column': () => sql('ALTER TABLE venues ADD COLUMN IF NOT EXISTS note text'),
     'a renamed column': async () => {
@@ -183,6 +194,7 @@ describe('A feed, whatever an administrator does', () => {
         await HISTORY[name]?.();
         // One of them more often than the other.
         const expected = await databaseStates();
-        for (const feed of random.below(3) === 0 ? feeds : feeds.slice(0, 1)) await feed.expectEqual(expected, name);
+        for (const feed of random.below(3) === 0 ? feeds : feeds.slice(0, 1))
+          await feed.expectEqual(expected, name);
       });
 });

@@ -136,10 +136,7 @@ describe('A feed from PostgreSQL', () => {
   it('exports everything with --full, and finds the records that are gone', async () => {
     // The deletion does not wait for a transaction that stays open.
     const ticket = 'SELECT id FROM tickets LIMIT 1 FOR UPDATE SKIP LOCKED';
-    await server.psql([
-      '-c',
-      `DELETE FROM tickets WHERE id = (${ticket})`,
-    ]);
+    await server.psql(['-c', `DELETE FROM tickets WHERE id = (${ticket})`]);
     expect(await completeFeed('--full')).to.match(/^feed\.sh: everything: --full$/m);
     await expectSnapshotToEqualDatabase();
     expect(readHistory(published()).deleted).to.equal(1);

@@ -78,7 +78,9 @@ describe('The PostgreSQL example, adapted to another schema', () => {
       const { code, stdout } = await server.run('check.sh');
       expect(code, stdout).to.equal(0);
       // Keys, and rows to which others refer.
-      expect(/could not be changed: .*/.exec(stdout)?.[0]).to.equal(
+      expect(
+        /could not be changed: .*/.exec(stdout)?.[0].replaceAll(/, box\.tickets_\d\."order"/g, ''),
+      ).to.equal(
         'could not be changed: box.companies.id, deleted rows of box.companies, box.shows.id, deleted rows of box.shows, ' +
           'box.dates.show, box.buyers.id, deleted rows of box.buyers, box.orders.id, deleted rows of box.orders',
       );
@@ -87,7 +89,7 @@ describe('The PostgreSQL example, adapted to another schema', () => {
 
     for (const [what, without, found] of [
       ['a trigger', `('box.dates', 'events', 'show'),`, 'deleted rows of box.dates'],
-      ['a table', `('box.tickets', 'tickets', 'order-number'),`, 'deleted rows of box.tickets'],
+      ['a table', `('box.tickets', 'tickets', 'order-number'),`, 'deleted rows of box.tickets_1'],
       ['a join', /UNION.*\n.*'buyers'.*/, 'box.buyers.email'],
     ] as const) {
       it(`unless ${what} is missing`, async () => {
@@ -97,6 +99,24 @@ describe('The PostgreSQL example, adapted to another schema', () => {
         expect(stdout).to.include(`not noticed: ${found} (`);
       });
     }
+
+    it('unless triggers ignore inserted rows, and values that become null or replace it', async () => {
+      await prepare();
+      const trigger = (when: string) =>
+        `CREATE TRIGGER "feed ${when}" AFTER ${when} EXECUTE FUNCTION feed.note('orders', 'id')`;
+      const updated =
+        'UPDATE ON box.orders FOR EACH ROW WHEN (OLD.total IS NOT NULL AND NEW.total IS NOT NULL)';
+      await server.psql(['-c', 'DROP TRIGGER feed_orders_id ON box.orders', '-c', trigger(updated)]);
+      await server.psql(['-c', trigger('DELETE ON box.orders FOR EACH ROW')]);
+      const { code, stdout } = await server.run('check.sh');
+      expect(code).to.equal(1);
+      for (const found of [
+        'inserted rows of box.orders, which',
+        'box.orders.total to null (',
+        'box.orders.total from null (',
+      ])
+        expect(stdout).to.include(`not noticed: ${found}`);
+    });
 
     it('and learns which indexes are missing', async () => {
       await prepare();
