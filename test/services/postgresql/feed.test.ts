@@ -12,7 +12,7 @@ import { needs } from '../../support/components.ts';
 import { byDepth } from '../../support/depth.ts';
 import { build, digestsOf } from '../../support/import-folder.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
-import { DatabaseServer, EXAMPLE, exportLines } from './server.ts';
+import { DatabaseServer, DatabaseSession, EXAMPLE, exportLines } from './server.ts';
 import { Writers } from './writers.ts';
 
 const SEED = 20261122;
@@ -37,7 +37,7 @@ const KILLS = [
 const KILLED_TOGETHER = byDepth({ short: 3, deep: 1 });
 
 describe('A feed from PostgreSQL', () => {
-  needs('PostgreSQL 15');
+  needs('PostgreSQL 15', 'faketime');
   const inFolder = folderForAll();
   let server: DatabaseServer;
   let writers: Writers;
@@ -45,7 +45,8 @@ describe('A feed from PostgreSQL', () => {
   const builtFiles = () => readdirSync(inFolder('feed/built')).sort();
 
   before(async () => {
-    server = new DatabaseServer(inFolder);
+    writeFileSync(inFolder('clock'), '+0');
+    server = new DatabaseServer(inFolder, { clock: inFolder('clock') });
     await server.create();
     await server.load(inFolder, { events: 6, tickets: 150 });
     for (const name of ['programs', 'snapshots']) mkdirSync(inFolder(name));
@@ -175,6 +176,41 @@ describe('A feed from PostgreSQL', () => {
     expect(builtFiles()).to.have.length(2).and.include.members(latest);
     expect(readFileSync(inFolder('feed/state'), 'utf8')).to.include(` ${builtFiles()[1]}\n`);
     expect(await feed({ FEED_KEEP: '0' })).to.include({ code: 2 });
+  });
+
+  it('goes on after a clock that was ahead, and returns to its time with --rollback', async () => {
+    const isAhead = () => Date.parse(readSnapshot(published()).producedAt) > Date.now() + 3_600_000;
+    writeFileSync(inFolder('clock'), '+2d');
+    for (let i = 0; i < 3; i++) await completeFeed();
+    writeFileSync(inFolder('clock'), '+0');
+    await writers.writeDuring(() => writers.commitMore(3));
+    expect(await completeFeed()).to.match(/^feed\.sh: changes$/m);
+    await expectSnapshotToEqualDatabase();
+    expect(isAhead()).to.equal(true);
+    const { ancestors } = readHistory(published());
+    expect(ancestors).to.be.above(1);
+
+    expect(await completeFeed('--rollback')).to.match(/^feed\.sh: everything: --rollback$/m);
+    expect(isAhead()).to.equal(false);
+    expect(builtFiles()).to.have.length(1);
+    await writers.writeDuring(() => writers.commitMore(3));
+    expect(await completeFeed()).to.match(/^feed\.sh: changes$/m);
+    await expectSnapshotToEqualDatabase();
+    expect(isAhead()).to.equal(false);
+  });
+
+  it('fails soon when a table is locked, reports why, and makes up for it', async () => {
+    const report = () => JSON.parse(readFileSync(inFolder('snapshots/main.feed.json'), 'utf8')) as Record<string, unknown>;
+    const session = new DatabaseSession(server);
+    await session.run('BEGIN; LOCK TABLE refunds');
+    const { code, stderr } = await feed();
+    expect(code, stderr).to.equal(1);
+    expect(stderr).to.match(/canceling statement due to lock timeout[^]*feed\.sh: the export failed\n$/);
+    expect(report()['failure']).to.match(/^the export failed: .*lock timeout/);
+    await session.end();
+    await completeFeed();
+    expect(report()).to.include({ failure: null, failedAt: null, pausedAt: null });
+    expect(report()['publishedAt']).to.equal(report()['endedAt']);
   });
 
   it('refuses another feed at the same time, a database that does not respond, and unknown options', async () => {
