@@ -38,7 +38,8 @@ const FILES = Object.keys(GOOD) as FileName[];
 
 const TIMESTAMP = 'must be an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00+01:00';
 const IN_UTC = `${TIMESTAMP}, within the years 0000 to 9999 in UTC`;
-const TIME_ZONE = 'must be a region and city of the IANA time zone database, such as Europe/Paris';
+const TIME_ZONE =
+  'must be a region and city of the IANA time zone database, such as Europe/Paris; for UTC write Etc/UTC, for an abbreviation or an offset the zone of the venue';
 const IDENTIFIER = 'must be well-formed text that is not empty';
 const DOTS = 'must not be . or .., which no URL reaches';
 const NOT_UTF8 = 'must be UTF-8';
@@ -62,6 +63,7 @@ const UNHELD = [
   '-1e400',
   '1e-400',
 ];
+const UNREAD = 'must be from -9007199254740991 to 9007199254740991: clients read other integers inexactly';
 const HELD = 'that a double holds, such as one of 15 digits';
 /** Returns a line in which these texts are numbers. */
 const unquoted = (record: ImportRecord) =>
@@ -110,6 +112,7 @@ const BAD: Readonly<Record<FileName, readonly BadLine[]>> = {
       '',
       'Mars/Olympus',
       'US/Pacific-New',
+      'UTC',
       'EST',
       'Europe/Paris ',
       '+01:00',
@@ -131,6 +134,7 @@ const BAD: Readonly<Record<FileName, readonly BadLine[]>> = {
     ...identifiers('id', 'eventId'),
     ...timestamps(TIMESTAMP, 'startAt'),
     ...bad('durationMinutes', 'must be integer', '110', 1.5, true),
+    ...bad('durationMinutes', UNREAD, 1e300, 2 ** 53, -(2 ** 53)),
     ...bad('id', 'must be unique', 'good'),
     ...bad('eventId', 'must be an event of the organization', 'nowhere', 'evt_theirs'),
   ],
@@ -186,6 +190,7 @@ const BAD: Readonly<Record<FileName, readonly BadLine[]>> = {
       'placedItems[0].quantity',
       `must be integer or null ${HELD}`,
     ],
+    [{ placedItems: [{}, { quantity: 1e300 }] }, 'placedItems[1].quantity', UNREAD],
     [{ placedItems: [{}, { quantity: 1.5 }] }, 'placedItems[1].quantity', 'must be integer or null'],
     [{ placedItems: [null] }, 'placedItems[0]', 'must be object'],
     [{ optIns: [{ accepted: 'yes' }] }, 'optIns[0].accepted', 'must be boolean or null'],

@@ -53,7 +53,8 @@ const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; ac
   },
   timeZone: {
     validate: remembered((text) => regionAndCity(text) === text),
-    accepts: 'a region and city of the IANA time zone database, such as Europe/Paris',
+    accepts:
+      'a region and city of the IANA time zone database, such as Europe/Paris; for UTC write Etc/UTC, for an abbreviation or an offset the zone of the venue',
   },
 };
 
@@ -89,6 +90,8 @@ function hasOnlyFinite(value: Json): boolean {
 }
 
 const HELD = 'that a double holds, such as one of 15 digits';
+const INTEGERS = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
+const UNREAD = `must be from ${INTEGERS.minimum} to ${INTEGERS.maximum}: clients read other integers inexactly`;
 
 /** Returns the problems of a record, none for a good one. */
 export type Check = (record: JsonObject) => readonly FieldProblem[];
@@ -133,6 +136,7 @@ function fieldProblem(error: ErrorObject<string, Record<string, unknown>>): Fiel
 /** @param format the string format of the value; undefined if any text is valid */
 function reasonOf(keyword: string, params: Record<string, unknown>, format: unknown, data: unknown): string {
   if (keyword === 'finite') return `must have no number but one ${HELD}; write others as texts`;
+  if (keyword === 'minimum' || keyword === 'maximum') return UNREAD;
   if (keyword === 'enum') return `must be one of ${[params['allowedValues']].flat().join(', ')}`;
   // A form says more than the type: a text in place of a number may still be no timestamp.
   if (keyword === 'type' && (typeof format !== 'string' || format === 'identifier')) {
@@ -163,6 +167,7 @@ function objectSchema(shape: ObjectShape): Schema {
 function keywordsOf(shape: Shape): Schema {
   if (shape.kind === 'text' && shape.nonEmpty) return { format: 'identifier' };
   if (shape.kind === 'timestamp') return { format: shape.form === 'utc' ? 'utcTimestamp' : 'timestamp' };
+  if (shape.kind === 'integer') return INTEGERS;
   return shape.kind === 'timeZone' ? { format: 'timeZone' } : {};
 }
 
