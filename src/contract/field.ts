@@ -48,6 +48,16 @@ export type Expectation =
   | { readonly kind: 'identifies' }
   | { readonly kind: 'currencyCode' }
   | { readonly kind: 'notNegative' }
+  /** At least the value of another field of the record. */
+  | { readonly kind: 'notBelow'; readonly field: string }
+  /** From 0 to 1. */
+  | { readonly kind: 'fraction' }
+  /** With at most the decimals of the record's currency. */
+  | { readonly kind: 'amount' }
+  /** Not after the production of the snapshot: clients keep the latest time that they have seen. */
+  | { readonly kind: 'past' }
+  /** No JSON object or list as text, such as translations. */
+  | { readonly kind: 'noJson' }
   /** For the text, or each one of a list: a comma separates the values of a filter. */
   | { readonly kind: 'noComma' }
   | { readonly kind: 'trimmed' }
@@ -112,6 +122,14 @@ export const integer: Declaration<number> = declaring({ kind: 'integer' });
 export const boolean: Declaration<boolean> = declaring({ kind: 'boolean' });
 export const texts: Declaration<readonly string[]> = declaring({ kind: 'list', items: { kind: 'text' } });
 
+/** Declares an amount that is charged, granted or refunded. VAT is a computed share, which may have more decimals. */
+export const amount: Declaration<number> = (...of) => expecting({ kind: 'amount' }, number(...of));
+export const price: Declaration<number> = (...of) => expecting({ kind: 'notNegative' }, amount(...of));
+export const quantity: Declaration<number> = (...of) => expecting({ kind: 'notNegative' }, integer(...of));
+/** Declares the name of something, in one language. */
+export const title: Declaration<string> = (...of) => expecting({ kind: 'noJson' }, text(...of));
+export const past = (accepted: Field): Field => expecting({ kind: 'past' }, accepted);
+
 export function required(optional: Field): Field {
   return { ...optional, required: true };
 }
@@ -160,10 +178,6 @@ export function id(description: string, example: string): Field {
 
 export function choice(values: readonly string[], description: string, example = values[0]): Field {
   return required({ shape: { kind: 'choice', values }, description, example });
-}
-
-export function price(description: string, example: number): Field {
-  return expecting({ kind: 'notNegative' }, number(description, example));
 }
 
 export function object(name: string, description: string, fields: Fields): Field {

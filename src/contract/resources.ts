@@ -1,4 +1,5 @@
 import {
+  amount,
   anyObject,
   boolean,
   choice,
@@ -15,13 +16,16 @@ import {
   object,
   objects,
   offsetTimestamp,
+  past,
   price,
+  quantity,
   required,
   type Resource,
   text,
   texts,
   timestamp,
   timeZone,
+  title,
   utcTimestamp,
 } from './field.ts';
 
@@ -43,7 +47,7 @@ export const EVENT_SESSION: Resource = {
     '': neverNull({
       id: listed(id('Session identifier.', 'ses_301')),
       startAt: offsetTimestamp('Start, with an offset.', '2027-03-14T20:00:00+01:00'),
-      durationMinutes: integer('Duration in minutes.', 110),
+      durationMinutes: quantity('Duration in minutes.', 110),
     }),
   },
 };
@@ -55,12 +59,12 @@ export const EVENT: Resource = {
   variants: {
     '': neverNull({
       id: listed(id('Event identifier.', 'evt_42')),
-      createdAt: utcTimestamp('Creation time in UTC.', '2026-09-01T08:00:00Z'),
-      updatedAt: utcTimestamp('Time of the last update in UTC.', '2026-10-12T14:30:00Z'),
-      title: text('Title.', 'Le Misanthrope'),
+      createdAt: past(utcTimestamp('Creation time in UTC.', '2026-09-01T08:00:00Z')),
+      updatedAt: past(utcTimestamp('Time of the last update in UTC.', '2026-10-12T14:30:00Z')),
+      title: title('Title.', 'Le Misanthrope'),
       description: nullable(text('Description.', 'Comédie de Molière en cinq actes.')),
       imageUrl: nullable(text('URL of an image.', 'https://images.example.org/misanthrope.jpg')),
-      venueName: nullable(text('Name of the venue.', 'Théâtre des Quais')),
+      venueName: nullable(title('Name of the venue.', 'Théâtre des Quais')),
       venueAddress: nullable(
         object('VenueAddress', 'Address of the venue; null if the venue is stored as legacy free text.', {
           addressLine1: text('First line.', '12 quai des Lices'),
@@ -110,12 +114,12 @@ export const TICKET: Resource = {
       invoiceReference: text('Invoice reference.', 'INV-2026-00417'),
       status: required(text('Status, such as `FULFILLED`; returned as imported.', 'FULFILLED')),
       offerId: naming('offers', text('Catalog offer of the ticket.', 'off_7')),
-      offerName: text('Name of the offer.', 'Carré or'),
+      offerName: title('Name of the offer.', 'Carré or'),
       issuedAt: required(
-        timestamp('Time of issue; lists are sorted by it, latest first.', '2026-11-02T10:15:00+01:00'),
+        past(timestamp('Time of issue; lists are sorted by it, latest first.', '2026-11-02T10:15:00+01:00')),
       ),
-      updatedAt: required(timestamp('Time of the last update.', '2026-11-02T10:15:00+01:00')),
-      cancelledAt: timestamp('Time of cancellation.', '2026-11-03T09:00:00+01:00'),
+      updatedAt: required(past(timestamp('Time of the last update.', '2026-11-02T10:15:00+01:00'))),
+      cancelledAt: past(timestamp('Time of cancellation.', '2026-11-03T09:00:00+01:00')),
       eventSessionId: naming('sessions', id('Session of the ticket.', 'ses_301')),
       eventSessionStartAt: timestamp('Start of the session.', '2027-03-14T20:00:00+01:00'),
       seatingInfo: object('SeatingInfo', 'Seat; null for free seating.', {
@@ -128,11 +132,11 @@ export const TICKET: Resource = {
         listed(id('Value of the QR code, which the `qrCodes` filter matches.', 'Q7F2-K9D1-44XA')),
       ),
       issuanceChannel: text('Code of the issuance channel.', 'WEB'),
-      salesChannelName: text('Name of the sales channel.', 'Site officiel'),
+      salesChannelName: title('Name of the sales channel.', 'Site officiel'),
       salesChannelId: text('Identifier of the sales channel.', 'sch_1'),
       orderId: naming('orders', id('Order of the ticket.', 'ord_5120')),
       orderNumber: text('Number of the order.', 'A-5120'),
-      priceLabel: text('Name of the pricing.', 'Plein tarif'),
+      priceLabel: title('Name of the pricing.', 'Plein tarif'),
       listPrice: price('Price before discounts.', 45),
       finalPaidPrice: price('Price paid.', 40.5),
       vat: number('VAT included in the price paid.', 2.11),
@@ -146,7 +150,7 @@ export const TICKET: Resource = {
       }),
       attendeeForm: object('AttendeeForm', 'Form completed by the attendee.', {
         formId: text('Form identifier.', 'frm_3'),
-        submittedAt: timestamp('Time of submission.', '2026-11-02T10:20:00+01:00'),
+        submittedAt: past(timestamp('Time of submission.', '2026-11-02T10:20:00+01:00')),
         responses: objects('AttendeeResponse', 'Responses.', {
           fieldId: text('Field identifier.', 'fld_1'),
           value: texts('Response values.', ['Oui']),
@@ -179,7 +183,7 @@ export const ORDER: Resource = {
       orderId: listed(id('Order identifier.', 'ord_5120')),
       orderNumber: text('Number shown to the customer.', 'A-5120'),
       salesChannelId: text('Identifier of the sales channel.', 'sch_1'),
-      salesChannelName: text('Name of the sales channel.', 'Site officiel'),
+      salesChannelName: title('Name of the sales channel.', 'Site officiel'),
       status: choice(ORDER_STATUSES, 'Status.', 'FULFILLED'),
       customer: object('Customer', 'Customer.', {
         customerId: required(text('Customer identifier.', 'cus_88')),
@@ -196,12 +200,12 @@ export const ORDER: Resource = {
       totalPaidPrice: price('Total paid.', 84),
       subtotalPrice: price('Price of the items before discounts.', 90),
       subtotalPaidPrice: price('Price paid for the items.', 81),
-      discountAmount: number('Discount on the items.', 9),
+      discountAmount: amount('Discount on the items.', 9),
       discountCode: text('Discount code.', 'AUTOMNE10'),
       paymentProvider: text('Payment provider.', 'stripe'),
       paymentMethod: text('Payment method.', 'card'),
-      serviceFees: number('Service fees.', 3),
-      deliveryFees: number('Delivery fees.', 0),
+      serviceFees: amount('Service fees.', 3),
+      deliveryFees: amount('Delivery fees.', 0),
       totalVatAmount: number('VAT included in the total paid.', 4.22),
       delivery: object('Delivery', 'Delivery.', {
         type: choice(['home_delivery', 'pickup_point', 'on_site'], 'Type of delivery.'),
@@ -213,14 +217,14 @@ export const ORDER: Resource = {
       }),
       placedItems: objects('PlacedItem', 'Items.', {
         offerId: naming('offers', text('Offer.', 'off_7')),
-        offerName: text('Name of the offer.', 'Carré or'),
+        offerName: title('Name of the offer.', 'Carré or'),
         inventoryId: text('Inventory identifier.', 'inv_7_301'),
-        quantity: integer('Quantity.', 2),
+        quantity: quantity('Quantity.', 2),
         unitPrice: price('Unit price before discounts.', 45),
         unitPaidPrice: price('Unit price paid.', 40.5),
-        unitDiscountAmount: number('Discount per unit.', 4.5),
+        unitDiscountAmount: amount('Discount per unit.', 4.5),
         discountCode: text('Discount code.', 'AUTOMNE10'),
-        priceLabel: text('Name of the pricing.', 'Plein tarif'),
+        priceLabel: title('Name of the pricing.', 'Plein tarif'),
         offerType: text('Type of the offer, such as `TICKET`.', 'TICKET'),
         eventId: naming('events', text('Event, which the `eventIds` filter matches.', 'evt_42')),
         sessionId: naming('sessions', text('Session.', 'ses_301')),
@@ -231,13 +235,13 @@ export const ORDER: Resource = {
         accepted: boolean('Whether the customer accepted.', false),
       }),
       createdAt: required(
-        timestamp('Creation time; lists are sorted by it, latest first.', '2026-11-02T10:14:00+01:00'),
+        past(timestamp('Creation time; lists are sorted by it, latest first.', '2026-11-02T10:14:00+01:00')),
       ),
-      fulfilledAt: timestamp('Time of fulfilment.', '2026-11-02T10:15:00+01:00'),
-      cancelledAt: timestamp('Time of cancellation.', '2026-11-03T09:00:00+01:00'),
-      updatedAt: required(timestamp('Time of the last update.', '2026-11-02T10:15:00+01:00')),
+      fulfilledAt: past(timestamp('Time of fulfilment.', '2026-11-02T10:15:00+01:00')),
+      cancelledAt: past(timestamp('Time of cancellation.', '2026-11-03T09:00:00+01:00')),
+      updatedAt: required(past(timestamp('Time of the last update.', '2026-11-02T10:15:00+01:00'))),
       paymentStatus: text('Payment status, such as `PAID`; returned as imported.', 'PAID'),
-      refundedAmount: number('Refunded amount.', 40.5),
+      refundedAmount: amount('Refunded amount.', 40.5),
       ticketsProtected: boolean('Whether the tickets are protected.', false),
       addOns: objects('AddOn', 'Additional services.', {
         category: text('Category, such as `INSURANCE` or `DONATION`.', 'DONATION'),
@@ -252,20 +256,25 @@ export const ORDER: Resource = {
 const offerHead = (type: (typeof OFFER_TYPES)[number]): Fields => ({
   offerId: id('Offer identifier, as in `offerId` of tickets.', 'off_7'),
   type: choice([type], 'Type of the offer, which determines its other fields.'),
-  name: text('Name.', 'Carré or'),
+  name: title('Name.', 'Carré or'),
   description: nullable(text('Description; may contain markup.', '<p>Les meilleures places.</p>')),
   currency,
   images: texts('URLs of images.', ['https://images.example.org/or.jpg']),
   tags: texts('Tags.', ['Vente anticipée']),
-  minQuantityPerOrder: integer('Minimum quantity per order.', 1),
-  maxQuantityPerOrder: integer('Maximum quantity per order.', 8),
+  minQuantityPerOrder: quantity('Minimum quantity per order.', 1),
+  maxQuantityPerOrder: expecting(
+    { kind: 'notBelow', field: 'minQuantityPerOrder' },
+    quantity('Maximum quantity per order.', 8),
+  ),
   compareAtPrice: nullable(price('Reference price for comparison.', 52)),
-  createdAt: timestamp('Creation time; lists are sorted by it, earliest first.', '2026-09-02T09:00:00+02:00'),
+  createdAt: past(
+    timestamp('Creation time; lists are sorted by it, earliest first.', '2026-09-02T09:00:00+02:00'),
+  ),
 });
 
 const pricing: Fields = {
   pricingId: expecting({ kind: 'identifies' }, text('Pricing identifier.', 'prc_71')),
-  name: text('Name.', 'Plein tarif'),
+  name: title('Name.', 'Plein tarif'),
   price: price('Price.', 45),
   bundleOfferId: naming(
     'offers',
@@ -274,11 +283,11 @@ const pricing: Fields = {
 };
 
 const stock: Fields = {
-  totalStock: integer('Total stock.', 220),
-  availableStock: integer('Available stock.', 87),
+  totalStock: quantity('Total stock.', 220),
+  availableStock: quantity('Available stock.', 87),
 };
 
-const vatRate = number('VAT rate as a fraction.', 0.055);
+const vatRate = expecting({ kind: 'fraction' }, number('VAT rate as a fraction.', 0.055));
 
 export const OFFER: Resource = {
   name: 'Offer',
@@ -289,7 +298,7 @@ export const OFFER: Resource = {
       ...offerHead('TICKET'),
       eventId: naming('events', id('Event of the offer; only TICKET offers report it.', 'evt_42')),
       vatRate,
-      defaultMaximumCapacity: integer('Default maximum capacity.', 220),
+      defaultMaximumCapacity: quantity('Default maximum capacity.', 220),
       attendeeFormId: nullable(text('Form that attendees complete.', 'frm_3')),
       pricing: objects('TicketPricing', 'Pricings.', {
         ...pricing,
@@ -308,7 +317,7 @@ export const OFFER: Resource = {
     PRODUCT: neverNull({
       ...offerHead('PRODUCT'),
       vatRate,
-      defaultQuantity: integer('Default quantity.', 1),
+      defaultQuantity: quantity('Default quantity.', 1),
       variantOptionLabels: object('VariantOptionLabels', 'Names of the variant options.', {
         option1: nullable(text('First.', 'Taille')),
         option2: nullable(text('Second.', 'Couleur')),
@@ -321,7 +330,7 @@ export const OFFER: Resource = {
         option2: nullable(text('Second option.', 'Noir')),
         option3: nullable(text('Third option.', 'Coton')),
         ...stock,
-        weightInGrams: integer('Weight in grams.', 180),
+        weightInGrams: quantity('Weight in grams.', 180),
       }),
     }),
     BUNDLE: neverNull({
@@ -330,7 +339,7 @@ export const OFFER: Resource = {
       price: price('Price.', 99),
       contains: objects('BundleItem', 'Offers in the bundle.', {
         offerId: naming('offers', text('Offer.', 'off_7')),
-        quantity: integer('Quantity.', 2),
+        quantity: quantity('Quantity.', 2),
         price: price('Unit price within the bundle.', 40),
       }),
     }),

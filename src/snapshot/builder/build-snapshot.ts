@@ -10,7 +10,7 @@ import { loadSnapshot } from '../load/load-snapshot.ts';
 import { inspectSnapshot } from '../load/read-snapshot.ts';
 import { checkPublication, NotPublished } from '../publish/publish-snapshot.ts';
 import { checkDigests } from './check-digests.ts';
-import type { Warning } from './import/rules.ts';
+import { isOfOneRecord, type Warning } from './import/rules.ts';
 import { DELETIONS_FILE, listImport, UnreadableImport } from './import/import-files.ts';
 import { Comparison } from './merge/comparison.ts';
 import { EarlierSnapshot } from './staging/earlier-snapshot.ts';
@@ -37,8 +37,6 @@ export interface BuildOptions extends ImportOptions {
   readonly permits?: readonly Permit[] | undefined;
   /** Refuse records that look wrong, instead of a warning. */
   readonly isStrict?: boolean;
-  /** The time of the export. It must be later than that of the base or the previous snapshot. */
-  readonly producedAt: Date;
 }
 
 export type BuildReport = Awaited<ReturnType<typeof buildSnapshot>>;
@@ -103,7 +101,7 @@ export async function buildSnapshot(options: BuildOptions) {
       dropped: rejections.dropped,
       /** Lines left out; always 0 unless bad lines are skipped. */
       rejected: rejections.counts().total,
-      /** Those of a build with a base are about lines alone, unless it is strict. */
+      /** Those of a build with a base are about lines and changed records, each by itself, unless it is strict. */
       warnings,
       /** Entries of the import folder that were not read. */
       unread: input.unread,
@@ -179,7 +177,8 @@ async function writeSnapshot(
 
 function reviewRecords(file: string, options: BuildOptions, staging: Staging): Warning[] {
   // Only an import of all records has the warnings of the file. Those that contradict others are not in it.
-  if (options.base !== undefined) return options.isStrict === true ? reviewSnapshot(file) : [];
+  if (options.base !== undefined)
+    return options.isStrict === true ? reviewSnapshot(file) : staging.warnings(isOfOneRecord);
   return staging.rejections.counts().contradictions > 0 ? reviewSnapshot(file) : staging.warnings();
 }
 

@@ -28,6 +28,7 @@ export function reviewSnapshot(path: string, onProgress?: OnProgress): Warning[]
     for (const run of snapshot.runs(layout, organizationIds)) {
       const { organization, count, run: stored } = run;
       const notes = new LineNotes();
+      notes.producedAt = snapshot.producedAt;
       for (let i = 0; i < count; i++) {
         notes.mentions = [];
         const record = parseObject(run.jsonAt(i)) ?? {};

@@ -56,8 +56,8 @@ export function loadedCounts(image: OrganizationImage): RecordCounts {
   return byCollection(({ name }) => collectionOf(image, name).count);
 }
 
-/** Time by which a snapshot may have been produced ahead of the clock of this machine. */
-const MAX_AHEAD_MS = 5 * 60_000;
+/** Time by which the clocks of machines may differ. */
+export const MAX_AHEAD_MS = 5 * 60_000;
 
 /** Returns a warning about a production time ahead of the clock; undefined when there is none. */
 export function aheadOfClock(producedAt: string, now: number): string | undefined {

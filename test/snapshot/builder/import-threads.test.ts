@@ -13,7 +13,8 @@ describe('The import threads', () => {
 
   beforeEach(() => {
     const organizations = new Map([['north', 0]]);
-    threads = new ImportThreads({ organizations, badOrganizations: new Set() }, inFolder(''));
+    const data = { organizations, badOrganizations: new Set<string>(), producedAt: 0 };
+    threads = new ImportThreads(data, inFolder(''));
   });
 
   afterEach(() => threads[Symbol.asyncDispose]());

@@ -210,6 +210,7 @@ export function compileNormalize(
   return (value, notes) => {
     const object = objectIn(value);
     if (object === undefined) return null;
+    if (path === '') notes.record = object;
     const normalized: Record<string, Json> = { ...template };
     const { offerId } = notes;
     if (isOfOffer) notes.offerId = object['offerId'] ?? offerId;

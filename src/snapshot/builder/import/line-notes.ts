@@ -28,6 +28,9 @@ export class LineNotes {
   mentions: { readonly rule: number; readonly value: string | number }[] = [];
   /** The innermost offer around the value that is being read. */
   offerId: Json = null;
+  record: JsonObject = {};
+  /** Time of the snapshot's production, in milliseconds since the epoch. */
+  producedAt = 0;
 
   /** Notes that the line was accepted, but looks wrong. */
   suspect(problem: string): void {
@@ -38,7 +41,10 @@ export class LineNotes {
   /** Notes the value of a field with a rule, or each value of its list. Returns the value. */
   mention(rule: number, value: Json): Json {
     if (Array.isArray(value)) for (const one of textsIn(value)) this.mention(rule, one);
-    else if ((typeof value === 'string' || typeof value === 'number') && isSuspect(RULES[rule], value)) {
+    else if (
+      (typeof value === 'string' || typeof value === 'number') &&
+      isSuspect(RULES[rule], value, this.record, this.producedAt)
+    ) {
       const isPricing = isOfPricing(RULES[rule]);
       this.mentions.push({ rule, value: isPricing ? JSON.stringify([this.offerId, value]) : value });
     }

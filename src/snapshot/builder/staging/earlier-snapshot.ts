@@ -22,6 +22,8 @@ import { EarlierRun } from './earlier-run.ts';
 export class EarlierSnapshot implements Disposable {
   readonly path: string;
   readonly isBase: boolean;
+  /** In milliseconds since the epoch. */
+  readonly producedAt: number;
   readonly #snapshot: OpenSnapshot;
   readonly organizations: ReadonlyMap<string, ManifestOrganization>;
   readonly #reader: RunReader;
@@ -33,7 +35,8 @@ export class EarlierSnapshot implements Disposable {
     this.isBase = isBase;
     this.#snapshot = openSnapshot(path);
     const { producedAt: earlier, organizations } = this.#snapshot.manifest;
-    if (producedAt !== undefined && producedAt.getTime() <= Date.parse(earlier)) {
+    this.producedAt = Date.parse(earlier);
+    if (producedAt !== undefined && producedAt.getTime() <= this.producedAt) {
       this.#snapshot[Symbol.dispose]();
       const time = producedAt.toISOString();
       const message = `its time, ${earlier}, is not before ${time}: check --as-of and the clock of this machine`;

@@ -119,6 +119,8 @@ export interface ReaderData {
   readonly organizations: ReadonlyMap<string, number>;
   /** Ids of organizations that are bad; the empty text for an unknown one. */
   readonly badOrganizations: ReadonlySet<string>;
+  /** In milliseconds since the epoch. */
+  readonly producedAt: number;
   /** A file that does not exist yet. */
   readonly stagingFile: string;
 }
@@ -128,9 +130,11 @@ export class BlockReader {
   readonly #database: Database.Database;
   readonly #tables: StagingTables;
   readonly #mentions: Mentions;
+  readonly #producedAt: number;
   readonly #readers: Readonly<Record<CollectionName, { layout: CollectionLayout; read: ReadLine }>>;
 
-  constructor({ organizations, badOrganizations, stagingFile }: ReaderData) {
+  constructor({ organizations, badOrganizations, producedAt, stagingFile }: ReaderData) {
+    this.#producedAt = producedAt;
     this.#database = newDatabase(stagingFile);
     this.#tables = new StagingTables(this.#database);
     this.#mentions = new Mentions(this.#database);
@@ -151,6 +155,7 @@ export class BlockReader {
     const { buffer, byteOffset, length } = task.block.bytes;
     const bytes = Buffer.from(buffer, byteOffset, length);
     return readBlock({ ...task.block, bytes }, (imported, notes, text) => {
+      notes.producedAt = this.#producedAt;
       const reading = read(imported, notes, text);
       if ('problems' in reading) return reading.problems;
       this.#tables.add(layout, 'import', notes.line, reading);

@@ -32,6 +32,8 @@ export interface ImportOptions {
   readonly input: string;
   /** The bad lines that may be left out at most; by default, the import is refused for one. */
   readonly maxInvalid?: BadLineLimit | undefined;
+  /** The time of the export. It must be later than that of the base or the previous snapshot. */
+  readonly producedAt: Date;
   readonly onProgress?: (progress: BuildProgress) => void;
   /** Aborts the build, which then throws the signal's reason and leaves no file behind. */
   readonly signal?: AbortSignal;
@@ -61,7 +63,8 @@ export async function readImport(
     (options.maxInvalid !== undefined || badOrganizations.size === 0);
   if (names.size === 0 || input.incomplete.has(ORGANIZATIONS_FILE)) badOrganizations.add('');
   const organizations = new Map(names.keys().map((id, position) => [id, position]));
-  await using threads = new ImportThreads({ organizations, badOrganizations }, folder);
+  const producedAt = options.producedAt.getTime();
+  await using threads = new ImportThreads({ organizations, badOrganizations, producedAt }, folder);
   const lines = await readCollections(options, input, threads, rejections);
   const staging = new Staging(database, rejections, names, organizations, await threads.finish());
   await readDeletions(input, organizations, staging);

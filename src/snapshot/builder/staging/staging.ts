@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { type CollectionLayout, COLLECTIONS, EVENTS, SESSIONS } from '../../format/layout.ts';
 import { warningsOf } from './warnings.ts';
-import type { Warning } from '../import/rules.ts';
+import type { Rule, Warning } from '../import/rules.ts';
 import type { Rejections } from './rejections.ts';
 import { StagedIds } from './staged-ids.ts';
 import { eventOf, selectAll, type StagedRecord, StagingTables } from './staging-file.ts';
@@ -61,10 +61,10 @@ export class Staging {
     return undefined;
   }
 
-  /** Derives the warnings about the records of the import, which must be all records. */
-  warnings(): Warning[] {
+  /** Derives the warnings about the records of the import: by all rules only if they are all records. */
+  warnings(isChecked?: (rule: Rule) => boolean): Warning[] {
     const qrCodes = 'SELECT organization, qr_code AS value, line AS place, id FROM all_tickets';
-    return warningsOf(this.database, this.files.slice(1), this.organizationIds, qrCodes);
+    return warningsOf(this.database, this.files.slice(1), this.organizationIds, qrCodes, isChecked);
   }
 
   #selectInOrder(layout: CollectionLayout): string {

@@ -76,16 +76,19 @@ export class Mentions {
  * Derives the warnings from the mentions and from the table of all ids.
  * @param files schema names of the databases with mentions
  * @param qrCodes SQL that selects `organization`, `value`, `place` and `id` (a sort key) of all QR codes
+ * @param isChecked chooses the rules
  */
 export function warningsOf(
   database: Database.Database,
   files: readonly string[],
   organizationIds: readonly string[],
   qrCodes: string,
+  isChecked: (rule: Rule) => boolean = () => true,
 ): Warning[] {
   const mentionsOf = (rule: number) => selectAll(files, `mentions_${rule}`);
   const pricings = mentionsOf(RULES.findIndex(({ expected }) => expected.kind === 'identifies'));
   return RULES.flatMap((rule, number): Warning[] => {
+    if (!isChecked(rule)) return [];
     const isUnique = rule.expected.kind === 'unique';
     // Sorts less than the search for the first record.
     const repeated = `SELECT 1 FROM (${qrCodes}) GROUP BY organization, value HAVING count(*) > 1`;
