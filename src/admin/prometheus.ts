@@ -154,7 +154,7 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   ),
   foyer_feed_failed: ofFeeds(
     'Whether the latest run of a feed failed, or its report cannot be read.',
-    ({ failedAt, complaint }) => Number((failedAt ?? complaint) !== null),
+    ({ failure, complaint }) => Number((failure ?? complaint) !== null),
   ),
   foyer_feed_published_timestamp_seconds: ofFeeds(
     'Time of the latest publication by a feed; before the first, of the start of its latest run.',

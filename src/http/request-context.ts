@@ -86,8 +86,8 @@ export function pathParameter({ params }: Request, { name }: PathParameter): str
 
 /**
  * Returns a function that returns the base URL of links in the response to a request. It is the configured one, or the
- * scheme and authority of the request. The address of the socket replaces an absent or malformed host. The function logs
- * once that a proxy with TLS is not trusted.
+ * scheme and authority of the request. The address of the socket replaces an absent or malformed host. Logs once that a
+ * proxy with TLS is not trusted.
  */
 export function originReader({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>, log: Logger) {
   if (publicBaseUrl !== undefined) return () => publicBaseUrl;
@@ -97,10 +97,10 @@ export function originReader({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>, l
     const scheme = protocol.toLowerCase() === 'https' ? 'https' : 'http';
     if (!hasWarned && scheme === 'http' && request.get('X-Forwarded-Proto')?.startsWith('https') === true) {
       hasWarned = true;
-      const address = request.socket.remoteAddress;
+      const { remoteAddress: address } = request.socket;
       log.warn(
         { address },
-        'links are http, and keys travel in clear text: TRUST_PROXY lacks a proxy with TLS',
+        'TRUST_PROXY lacks a proxy with TLS: links are http, and send keys in clear text',
       );
     }
     return `${scheme}://${isHost(host) ? host : localAddress(request)}`;

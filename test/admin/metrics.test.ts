@@ -216,7 +216,7 @@ describe('The metrics', () => {
     const [time, later] = [Date.parse(PRODUCED_AT) / 1000, '2026-11-28T09:13:00Z'];
     operations.feeds.current = [
       FEED,
-      { ...FEED, file: 'a.sqlite', failedAt: later, heldBackCount: 1001 },
+      { ...FEED, file: 'a.sqlite', failedAt: later, failure: '', heldBackCount: 1001 },
       { ...FEED, file: 'b.sqlite', complaint: 'b.feed.json cannot be read', pausedAt: later },
       { ...FEED, file: 'c.sqlite', publishedAt: null, startedAt: later },
     ];

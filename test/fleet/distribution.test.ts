@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chownSync,
@@ -17,6 +17,7 @@ import { expect } from 'chai';
 import { freePort } from '../../scripts/bench/servers/proxy.ts';
 import { PULL_METRICS } from '../../scripts/reference/alerts.ts';
 import { KeysFile, readKeys } from '../../src/keys/keys-file.ts';
+import { ROOT } from '../support/command.ts';
 import { needs } from '../support/components.ts';
 import { byDepth } from '../support/depth.ts';
 import { eventually } from '../support/eventually.ts';
@@ -214,6 +215,41 @@ describe('Distribution', () => {
       `\nkeeps ${[2, 1, 0].map((n) => built[n].id).join(' ')}\n`,
     );
     await pull(2);
+  });
+
+  it('erases by the recipe what a killed push left in the store', async () => {
+    await push(0);
+    // A text that only the second snapshot has.
+    const person = 'offer 1';
+    const killed = builder.start(
+      `push ${built[1].file} --as main`,
+      'case "$*" in copyto*/pointer) kill -KILL 0 ;; esac',
+    );
+    expect(await killed.ended).to.include({ signal: 'SIGKILL' });
+    // The name of an upload in progress, in some stores.
+    writeFileSync(`${whole(1)}.1a2b3c4d.partial`, person);
+    await push(2);
+    const page = readFileSync('docs/howto/erase-a-person.md', 'utf8');
+    const [recipe = ''] = /^ *\(set -a .*?(?=\n *```)/ms.exec(page) ?? [];
+    const run = (commands: string) => {
+      const here = commands
+        .replace('. /etc/foyer-store.env', ':')
+        .replace('person@example.org', `'${person}'`);
+      const env = { ...process.env, ...builder.environment };
+      const options = { cwd: ROOT, env, encoding: 'utf8' } as const;
+      return spawnSync('bash', ['-c', `as_feed() { "$@"; }; ${here}`], options);
+    };
+    expect(run(recipe.replace(/^.*--clean.*$/m, '')).stdout).to.equal('');
+    const { stdout, stderr } = run(recipe);
+    expect(stdout, stderr).to.equal('erased\n');
+    const { id } = built[2];
+    const inPointer = [patch(0, 2), whole(2), inStore(`${id}.meta`), inStore('pointer')];
+    expect(readdirSync(inStore('')).map(inStore)).to.have.members(inPointer);
+    const state = readdirSync(builder.inFolder('state/push/main'));
+    expect(state).to.have.members([`${id}.sqlite`, 'last', 'lock', 'store']);
+    // A store that cannot be read does not count as erased.
+    rmSync(inFolder('all/store'), { recursive: true });
+    expect(run(recipe).stdout).to.equal('');
   });
 
   it('lets a push begin anew after one that was killed before any of its commands', async () => {

@@ -43,10 +43,13 @@ const canBoot = spawnSync('unshare', ['--mount', 'sh', '-c', mounts]).status ===
     const rollback = commandsIn('docs/operations.md', '### Rollback', 'Add `--allow-shrink`')
       .replace(/^npm .*\n/, '')
       .replace('TIME.sqlite', '$(ls built | head -n 1)');
-    const erasure = commandsIn('docs/howto/erase-a-person.md', '# Erase a person', '3. ').replaceAll(
-      'person@example.org',
-      '"$email"',
-    );
+    const [erasure = '', erasureInStore = ''] = commandsIn(
+      'docs/howto/erase-a-person.md',
+      '# Erase a person',
+      '4. ',
+    )
+      .replaceAll('person@example.org', '"$email"')
+      .split(/(?=^ *\(set)/m);
     const units = commandsIn('docs/fleet.md', '### Units', '### Kubernetes');
     const [push = '', pull = ''] = units.split(/(?=^echo SNAPSHOT_)/m);
     const program = `
@@ -73,6 +76,11 @@ const canBoot = spawnSync('unshare', ['--mount', 'sh', '-c', mounts]).status ===
       systemctl daemon-reload
       ${push}
       systemctl start foyer-feed.service
+      echo == erasure in the store
+      zstd -q <<<"$email" >/store/main/of-a-killed-push.sqlite.zst
+      ${erasureInStore}
+      ls /store/main
+      echo == pull
       rm /var/lib/foyer/*/*.sqlite
       ${pull}
       systemctl start foyer-pull.service foyer-pull-keys.service
@@ -100,9 +108,15 @@ const canBoot = spawnSync('unshare', ['--mount', 'sh', '-c', mounts]).status ===
     expect(outputOf('erasure')).to.match(/^\/var\/lib\/foyer\/snapshots\/main.sqlite\n(.*\n)*erased$/);
   });
 
+  it('erases a person from the store', () => {
+    expect(outputOf('erasure in the store'))
+      .to.match(/^erased\n/m)
+      .and.not.include('of-a-killed-push');
+  });
+
   it('pushes to a store, and pulls from it', () => {
-    const pulled = outputOf('fleet');
-    expect(pulled).to.include('keys: pushed ');
+    expect(outputOf('fleet')).to.include('keys: pushed ');
+    const pulled = outputOf('pull');
     expect(pulled).to.include('foyer-feed foyer 640\nfoyer-feed foyer 640\n');
     expect(pulled)
       .to.include('foyer_pull_failed{file="keys"} 0')

@@ -77,7 +77,7 @@ export const FEED: FeedStatus = {
   endedAt: PRODUCED_AT,
   publishedAt: PRODUCED_AT,
   failedAt: null,
-  failure: '',
+  failure: null,
   pausedAt: null,
   heldBackCount: 0,
   heldBack: [],

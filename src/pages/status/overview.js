@@ -40,14 +40,10 @@ export function concernsOf({ snapshotFolder, snapshots, refused, feeds, keys, th
     ],
     [
       'snapshots',
-      snapshots.some(({ isFilePresent }) => !isFilePresent),
-      'A snapshot file was removed: a restart would be an outage.',
+      snapshots.some((one) => !one.isFilePresent),
+      'A file is gone: a restart would be an outage.',
     ],
-    [
-      'snapshots',
-      feeds.some(({ failedAt, complaint }) => (failedAt ?? complaint) !== null),
-      'A feed failed.',
-    ],
+    ['snapshots', feeds.some((one) => (one.failure ?? one.complaint) !== null), 'A feed failed.'],
     ['snapshots', feeds.some(({ pausedAt }) => pausedAt !== null), 'A feed is paused.'],
     ['snapshots', feeds.some(({ heldBackCount }) => heldBackCount > 0), 'Organizations are held back.'],
     ['snapshots', snapshots.some(({ warning }) => warning !== null), 'A snapshot is ahead of the clock.'],

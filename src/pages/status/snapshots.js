@@ -64,20 +64,13 @@ function refusal({ file, refusedAt, reason, detail, advice, nextTryAt }) {
 /** @param {Summary['feeds'][number]} feed */
 function feed({ file, complaint, failedAt, failure, heldBackCount, heldBack, ...times }) {
   return html`${complaint === null ? nothing : fault('The report of a feed cannot be read', complaint)}
-    ${
-      failedAt === null
-        ? nothing
-        : fault(`The feed of ${file} failed at ${formatDateTime(failedAt)}`, html`<p>${failure}</p>`)
-    }
+    ${failedAt === null ? nothing : fault(`The feed of ${file} failed at ${formatDateTime(failedAt)}`, failure)}
     ${
       heldBackCount === 0
         ? nothing
         : fault(
-            `The feed of ${file} holds back ${formatCount(heldBackCount)} of its organizations`,
-            html`<p>They keep an earlier state.</p>
-              <ul>
-                ${heldBack.map(({ organizationId, reason }) => html`<li>${organizationId}: ${reason}</li>`)}
-              </ul>`,
+            `Organizations that the feed of ${file} keeps in an earlier state: ${formatCount(heldBackCount)}`,
+            heldBack.map(({ organizationId, reason }) => html`<p>${organizationId}: ${reason}</p>`),
           )
     }
     <p class="lead">Feed of ${file}: ${stateOfFeed(times)}</p>`;

@@ -61,10 +61,9 @@ export class FeedWatcher {
   #logChange({ file, complaint, failedAt, failure, heldBack }: FeedStatus, before?: FeedStatus): void {
     const log = this.#log;
     if (complaint !== null) log.error({ file, reason: complaint }, 'the report of a feed cannot be read');
-    if (failedAt !== null && failure !== before?.failure)
+    if (failure === null && (before?.failure ?? null) !== null) log.info({ file }, 'the feed succeeds again');
+    if (failure !== null && failure !== before?.failure)
       log.error({ file, failedAt }, 'the feed failed; /status has the reason');
-    if (failedAt === null && (before?.failedAt ?? null) !== null)
-      log.info({ file }, 'the feed succeeds again');
     const idsOf = (held: FeedStatus['heldBack'] = []) => new Set(held.map((one) => one.organizationId));
     const [held, former] = [idsOf(heldBack), idsOf(before?.heldBack)];
     for (const organizationId of held.difference(former))
@@ -83,11 +82,8 @@ async function readStatus(path: string, file: string, before?: FeedStatus): Prom
     return { file, complaint: null, ...parseReport(buffer.toString('utf8', 0, bytesRead)) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return {
-      ...(before ?? parseReport('{}')),
-      file,
-      complaint: `${basename(path)} cannot be read: ${reason}`,
-    };
+    const complaint = `${basename(path)} cannot be read: ${reason}`;
+    return { ...(before ?? parseReport('{}')), file, complaint };
   }
 }
 
@@ -103,12 +99,13 @@ function parseReport(text: string) {
     return time;
   };
   const heldBack = objectsIn(report['heldBack']);
+  const failedAt = timeOf('failedAt');
   return {
     startedAt: timeOf('startedAt'),
     endedAt: timeOf('endedAt'),
     publishedAt: timeOf('publishedAt'),
-    failedAt: timeOf('failedAt'),
-    failure: textIn(report['failure']),
+    failedAt,
+    failure: failedAt === null ? null : textIn(report['failure']),
     pausedAt: timeOf('pausedAt'),
     heldBackCount: heldBack.length,
     heldBack: heldBack.slice(0, MAX_HELD_BACK).map(({ organizationId, reason }) => ({

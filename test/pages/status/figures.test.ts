@@ -92,7 +92,7 @@ describe('The concerns of the status page', () => {
     expect(concerns()).to.deep.equal([
       'The snapshot folder cannot be read.',
       '2 snapshot files were refused.',
-      'A snapshot file was removed: a restart would be an outage.',
+      'A file is gone: a restart would be an outage.',
       'A feed failed.',
       'A feed is paused.',
       'Organizations are held back.',

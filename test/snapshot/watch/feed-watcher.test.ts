@@ -47,7 +47,7 @@ describe('The watcher of feeds', () => {
       endedAt: null,
       publishedAt: null,
       failedAt: null,
-      failure: '',
+      failure: null,
       pausedAt: null,
       heldBackCount: 1,
       heldBack: [held('north')],
@@ -102,13 +102,13 @@ describe('The watcher of feeds', () => {
 
   it('logs when a failure begins, changes and ends, not at each report, and without its text', async () => {
     const lines = [];
-    for (const failure of ['a', 'a', 'b', null, null, 'b']) {
+    for (const failure of [null, '', 'a', 'a', 'b', null, null, 'b']) {
       await report(failure === null ? SUCCESS : { ...FAILURE, failure });
       lines.push(logged());
     }
     const failed = ['error the feed failed; /status has the reason'];
     const succeeds = ['info the feed succeeds again'];
-    expect(lines).to.deep.equal([failed, [], failed, succeeds, [], failed]);
+    expect(lines).to.deep.equal([[], failed, failed, [], failed, succeeds, [], failed]);
   });
 
   it('logs when an organization is held back and released, not at each report', async () => {
