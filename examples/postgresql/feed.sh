@@ -4,7 +4,7 @@
 #
 # usage: feed.sh [--full] [--allow-shrink] [--rollback]
 #   --full          exports everything
-#   --allow-shrink  publishes although an organization or half of a collection is missing
+#   --allow-shrink  publishes although an organization, or more than half of a collection, is missing
 #   --rollback      exports everything, and publishes although the clock is behind the published snapshot
 # environment: FEED_DIR      folder of the feed's own files, by default data/feed
 #              FEED_NAME     name of the published snapshot, by default main

@@ -187,8 +187,8 @@ describe('A feed from PostgreSQL', () => {
     expect(await completeFeed()).to.match(/^feed\.sh: changes$/m);
     await expectSnapshotToEqualDatabase();
     expect(isAhead()).to.equal(true);
-    const { ancestors } = readHistory(published());
-    expect(ancestors).to.be.above(1);
+    const { snapshots } = readHistory(published());
+    expect(snapshots).to.be.above(1);
 
     expect(await completeFeed('--rollback')).to.match(/^feed\.sh: everything: --rollback$/m);
     expect(isAhead()).to.equal(false);
