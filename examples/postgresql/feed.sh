@@ -50,6 +50,7 @@ keep=${FEED_KEEP:-3}
 published=${SNAPSHOT_DIR:-data/snapshots}/$name.sqlite
 export PGCONNECT_TIMEOUT=${PGCONNECT_TIMEOUT:-10}
 [[ $keep =~ ^[1-9][0-9]*$ ]] || wrong_usage "FEED_KEEP must be a number of at least 1, not $keep"
+[[ -d $(dirname "$published") ]] || wrong_usage "SNAPSHOT_DIR is $(dirname "$published"): no such folder"
 mkdir -p "$folder/export" "$folder/built"
 folder=$(realpath "$folder")
 held=$folder/held-back.ndjson
