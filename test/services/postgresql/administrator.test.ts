@@ -101,7 +101,8 @@ describe('A feed, whatever an administrator does', () => {
   /** What may happen between two feeds. */
   const HISTORY: Readonly<Record<string, () => unknown>> = {
     transactions: async () => {
-      for (let i = 0; i < 4; i++) await sql(random.pick(Object.values(OPERATIONS)));
+      // Some fail while a column has another name.
+      for (let i = 0; i < 4; i++) await sql(random.pick(Object.values(OPERATIONS))).catch(() => undefined);
     },
     'a dump': () => {
       execFileSync('pg_dump', ['-Fc', '-f', inFolder('dump')], inDatabase);

@@ -200,7 +200,8 @@ describe('A feed from PostgreSQL', () => {
   });
 
   it('fails soon when a table is locked, reports why, and makes up for it', async () => {
-    const report = () => JSON.parse(readFileSync(inFolder('snapshots/main.feed.json'), 'utf8')) as Record<string, unknown>;
+    const report = () =>
+      JSON.parse(readFileSync(inFolder('snapshots/main.feed.json'), 'utf8')) as Record<string, unknown>;
     const session = new DatabaseSession(server);
     await session.run('BEGIN; LOCK TABLE refunds');
     const { code, stderr } = await feed();
