@@ -28,10 +28,7 @@ export interface BuildOptions extends ImportOptions {
   readonly previous?: string | undefined;
   /** Time for which changes are kept, in milliseconds; `KEEP_CHANGES_DAYS` by default. */
   readonly keepChangesMs?: number | undefined;
-  /**
-   * The snapshot file, which may be the base. An existing file is kept until the new one is complete.
-   * Bad lines that are left out are written to `rejectsPath(output)`.
-   */
+  /** The snapshot file, which may be the base. An existing file is kept until the new one is complete. */
   readonly output: string;
   /** The permits of a snapshot that is published, whose output is in the snapshot folder; undefined for another. */
   readonly permits?: readonly Permit[] | undefined;
@@ -55,18 +52,13 @@ export class SuspectImport extends Error {
 
 export const KEEP_CHANGES_DAYS = 90;
 
-/** Returns the path of the file for skipped lines. A build that skips no line removes an earlier such file. */
-export function rejectsPath(output: string): string {
-  return `${output}.rejects.ndjson`;
-}
-
 /**
  * Builds a snapshot file from an import folder. It appears atomically under its name.
  *
  * Threads read the lines and temporary files hold the records, so memory use does not grow with their number.
  *
- * @throws ImportRejected when lines are bad and not skipped, or too many to be skipped, when entries of the folder are
- *   misnamed, and without an organization. It has the problems of all files
+ * @throws ImportRejected when lines are bad or entries of the folder misnamed, and without an organization. It has the
+ *   problems of all files
  * @throws NotPublished when the output has changed since the build began, or a replica would refuse the snapshot
  * @throws RefusedSnapshot when the base is not a sound snapshot
  * @throws SuspectImport when records look wrong in a strict build
@@ -94,15 +86,13 @@ export async function buildSnapshot(options: BuildOptions) {
     const ofLines = [...rejections.suspects.values(), ...warningsOfUtc(database, input)];
     const warnings = [...ofLines, ...reviewRecords(file, options, staging)];
     if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
-    const placed = await putIntoPlace(file, options, staging, former);
+    const placed = await putIntoPlace(file, options, former);
     return {
       ...written,
       ...placed,
       organizations: staging.names.size,
       /** Number of occurrences of undeclared fields, by file and field. */
       dropped: rejections.dropped,
-      /** Lines left out; always 0 unless bad lines are skipped. */
-      rejected: rejections.counts().total,
       /** Those of a build with a base are about lines alone, unless it is strict. */
       warnings,
       /** Entries of the import folder that were not read. */
@@ -178,31 +168,23 @@ async function writeSnapshot(
 }
 
 function reviewRecords(file: string, options: BuildOptions, staging: Staging): Warning[] {
-  // Only an import of all records has the warnings of the file. Those that contradict others are not in it.
-  if (options.base !== undefined) return options.isStrict === true ? reviewSnapshot(file) : [];
-  return staging.rejections.counts().contradictions > 0 ? reviewSnapshot(file) : staging.warnings();
+  // Only an import of all records has the warnings of the file.
+  if (options.base === undefined) return staging.warnings();
+  return options.isStrict === true ? reviewSnapshot(file) : [];
 }
 
-/** Puts the file in the place of the output, with the rejections next to it. Returns how the snapshot follows a published one. */
-async function putIntoPlace(file: string, options: BuildOptions, { rejections }: Staging, former?: string) {
+/** Puts the file in the place of the output. Returns how the snapshot follows a published one. */
+async function putIntoPlace(file: string, options: BuildOptions, former?: string) {
   const { output, signal, permits } = options;
   await sync(file);
   await checkStored(file, options);
   chmodSync(file, FILE_MODE);
-  const rejects = `${file}.rejects`;
-  const { total } = rejections.counts();
-  if (total > 0) {
-    await rejections.write(rejects);
-    chmodSync(rejects, FILE_MODE);
-  }
   // From here on the build cannot be aborted.
   signal?.throwIfAborted();
   let isDescendant: boolean | undefined;
   try {
     replaceFile(output, former, () => {
       if (permits !== undefined) isDescendant = checkPublication(inspectSnapshot(file), output);
-      if (total > 0) renameSync(rejects, rejectsPath(output));
-      else rmSync(rejectsPath(output), { force: true });
       renameSync(file, output);
     });
   } catch (error) {

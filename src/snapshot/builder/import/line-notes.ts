@@ -15,8 +15,8 @@ const MAX_CHECKED_LENGTH = 65_536;
 
 /** Collects the bad lines of a block, and what good lines have and their records lack. */
 export class LineNotes {
-  /** Number of lines that are not blank. */
-  lines = 0;
+  /** Number of good lines. */
+  good = 0;
   /** Problems that only follow from other lines come last. A line that cannot be decoded has no text. */
   readonly bad: { line: number; problems: readonly FieldProblem[]; text: string | undefined }[] = [];
   /** Occurrences of undeclared fields. */
@@ -64,11 +64,11 @@ export function readBlock(
 ): LineNotes {
   const notes = new LineNotes();
   for (const line of linesOf(block)) {
-    notes.lines++;
     notes.line = line.number;
     notes.mentions = [];
     const problems = line.record === undefined ? [line.problem] : problemsOf(line.record, notes, line.text);
     if (problems.length > 0) notes.bad.push({ line: line.number, problems, text: line.text });
+    else notes.good++;
   }
   return notes;
 }

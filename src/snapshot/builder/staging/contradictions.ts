@@ -52,7 +52,7 @@ function knownLines(layout: CollectionLayout): string {
   const keyOf = (field: string) => `sort_key(nullif(text_in(text, '${field}'), ''))`;
   return `
     CREATE TABLE bad_${name} AS
-    SELECT origin, line, position_of(text_in(text, 'organizationId')) AS organization, ${keyOf(resource.id)} AS id,
+    SELECT origin, line, position_of(organization_id) AS organization, ${keyOf(resource.id)} AS id,
       NULL AS instant, ${keyOf(layout === EVENTS ? resource.id : 'eventId')} AS event
     FROM rejections WHERE list = '${name}';
     CREATE TEMP VIEW known_${name} AS
@@ -119,12 +119,6 @@ function mayBeOf(name: CollectionName, { folder }: Import): string {
   return folder.incomplete.has(name) ? 'TRUE' : `(event IN (SELECT event FROM bad_${name})) IS NOT FALSE`;
 }
 
-/** SQL expressions of the fields that an import line has and its stored record lacks. */
-const IMPORT_ONLY: ReadonlyMap<CollectionLayout, string> = new Map([
-  [SESSIONS, `'"eventId":' || event_id || ',' ||`],
-  [OFFERS, `'"heldByEventIds":' || event_ids || ',' ||`],
-]);
-
 const IS_REJECTED = '(origin, line) IN (SELECT origin, line FROM rejected)';
 
 /**
@@ -154,9 +148,8 @@ function reject(
       // The lines are in the files of the threads, and the records of a base in this one.
       const file = (schema === 'main' ? base?.path : folder.files.get(name)) ?? name;
       const insert = database.prepare(`
-        INSERT INTO rejections (list, origin, line, file, reasons, text)
-        SELECT '${name}', origin, line, ?, json_array(json(problem)),
-          '{"organizationId":' || json_quote(organization_id(organization)) || ',' || ${IMPORT_ONLY.get(layout) ?? ''} substr(record, 2)
+        INSERT INTO rejections (list, origin, line, file, reasons, organization_id)
+        SELECT '${name}', origin, line, ?, json_array(json(problem)), organization_id(organization)
         FROM rejected JOIN ${schema}.${name} USING (origin, line)`);
       insert.run(file);
       database.exec(`DELETE FROM ${schema}.${name} WHERE ${IS_REJECTED}`);

@@ -17,8 +17,6 @@ import { rejectContradictions } from './contradictions.ts';
 import type { EarlierSnapshot } from './earlier-snapshot.ts';
 import { Staging } from './staging.ts';
 
-export type BadLineLimit = { readonly lines: number } | { readonly percent: number };
-
 /** Progress of a build: the records of a list that were read or written so far. */
 export interface BuildProgress {
   readonly step: 'read' | 'written';
@@ -30,8 +28,6 @@ export interface BuildProgress {
 
 export interface ImportOptions {
   readonly input: string;
-  /** The bad lines that may be left out at most; by default, the import is refused for one. */
-  readonly maxInvalid?: BadLineLimit | undefined;
   readonly onProgress?: (progress: BuildProgress) => void;
   /** Aborts the build, which then throws the signal's reason and leaves no file behind. */
   readonly signal?: AbortSignal;
@@ -41,7 +37,7 @@ export interface ImportOptions {
  * Reads an import folder into staging files, and rejects bad lines and contradictions.
  * @param folder the folder of the staging files of the threads
  * @param database for everything but the records of the import
- * @throws ImportRejected when too many lines are bad
+ * @throws ImportRejected
  */
 export async function readImport(
   options: ImportOptions,
@@ -51,14 +47,11 @@ export async function readImport(
   base: EarlierSnapshot | undefined,
 ): Promise<Staging> {
   const rejections = new Rejections(database);
-  const { maxInvalid = { lines: 0 } } = options;
   const names = await readOrganizationLines(input, rejections, base?.organizations);
   const badOrganizations = rejections.organizations();
   // No line names an organization, not even a bad or misnamed one: their own problems say more.
   const lacksOrganizations =
-    names.size === 0 &&
-    !input.incomplete.has(ORGANIZATIONS_FILE) &&
-    (options.maxInvalid !== undefined || badOrganizations.size === 0);
+    names.size === 0 && !input.incomplete.has(ORGANIZATIONS_FILE) && badOrganizations.size === 0;
   if (names.size === 0 || input.incomplete.has(ORGANIZATIONS_FILE)) badOrganizations.add('');
   const organizations = new Map(names.keys().map((id, position) => [id, position]));
   await using threads = new ImportThreads({ organizations, badOrganizations }, folder);
@@ -66,14 +59,8 @@ export async function readImport(
   const staging = new Staging(database, rejections, names, organizations, await threads.finish());
   await readDeletions(input, organizations, staging);
   rejectContradictions({ staging, folder: input, base, lines });
-  const { lines: read } = rejections;
-  const limit = 'lines' in maxInvalid ? maxInvalid.lines : Math.floor((read * maxInvalid.percent) / 100);
-  const isComplete = input.misnamed.length === 0 && !lacksOrganizations;
-  if (isComplete && rejections.counts().total <= limit) return staging;
-  const [all, most] = [read, limit].map((count) => count.toLocaleString('en'));
-  const isLimited = isComplete && options.maxInvalid !== undefined;
-  const excess = isLimited ? `, of ${all} read; at most ${most} may be omitted` : '';
-  throw new ImportRejected(rejections, input, lacksOrganizations, excess);
+  if (input.misnamed.length === 0 && !lacksOrganizations && rejections.counts().total === 0) return staging;
+  throw new ImportRejected(rejections, input, lacksOrganizations);
 }
 
 /** Reads the records of all collections. Returns the numbers of staged lines. */
@@ -95,7 +82,7 @@ async function readCollections(
     if (file === undefined) continue;
     for await (const notes of threads.read(list, readBlocks(input, file, countBytes))) {
       rejections.add(list, file, notes);
-      lines[list] += notes.lines - notes.bad.length;
+      lines[list] += notes.good;
       signal?.throwIfAborted();
       // A file may grow meanwhile.
       const share = bytes / Math.max(bytes, totalBytes);
