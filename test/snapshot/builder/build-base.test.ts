@@ -270,6 +270,21 @@ describe('A build with a base', () => {
         'sessions.ndjson: eventId must be an event of the organization, found "evt": line 1',
       ],
       [
+        'a bad event in place of a deleted one, of which it shows no other problem',
+        { events: [{ ...SMALL_IMPORT.events[3], tags: 'jazz' }], deletions: [deletion('events', 'evt_3')] },
+        'the import contains 1 bad line and contradicts 2 records of the base, 2 of them only because of others',
+        'events.ndjson: tags must be array or null, found "jazz": line 1',
+      ],
+      [
+        'bad sessions in place of the deleted ones of an event, of which it shows no other problem',
+        {
+          sessions: [{ ...SMALL_IMPORT.sessions[3], durationMinutes: 'long' }],
+          deletions: ['ses_3', 'ses_7'].map((id) => deletion('sessions', id)),
+        },
+        'the import contains 1 bad line and contradicts 1 record of the base, 1 of them only because of others',
+        'sessions.ndjson: durationMinutes must be integer, found "long": line 1',
+      ],
+      [
         'an id that occurs twice in the import',
         { tickets: [first, first] },
         'the import contains 1 bad line',

@@ -38,8 +38,9 @@ export function rejectContradictions(imported: Import): void {
   database.exec('CREATE TABLE events_of_sessions AS SELECT organization, event FROM known_sessions');
   rejectSessionsWithoutEvent(imported);
   collectIds(imported, SESSIONS);
-  if (imported.base !== undefined) rejectSessionsWithoutEvent(imported, "origin = 'base'");
+  // Has also the sessions of a base that are rejected with their bad event, which then lacks no session.
   database.exec(SESSIONS_BY_EVENT);
+  if (imported.base !== undefined) rejectSessionsWithoutEvent(imported, "origin = 'base'");
   rejectEventsWithoutSession(imported);
   for (const layout of [TICKETS, ORDERS, OFFERS]) collectIds(imported, layout);
 }
