@@ -5,7 +5,6 @@ import {
   type BuildReport,
   buildSnapshot,
   KEEP_CHANGES_DAYS,
-  SuspectImport,
 } from '../../src/snapshot/builder/build-snapshot.ts';
 import {
   IMPORT_FILES,
@@ -13,6 +12,7 @@ import {
   UnreadableImport,
 } from '../../src/snapshot/builder/import/import-files.ts';
 import { describeGroup, ImportRejected } from '../../src/snapshot/builder/staging/rejections.ts';
+import { SuspectImport } from '../../src/snapshot/builder/review-snapshot.ts';
 import { NotPublished, publishedName } from '../../src/snapshot/publish/publish-snapshot.ts';
 import { aheadOfClock } from '../../src/snapshot/format/succession.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
@@ -36,6 +36,7 @@ interface BuildChoices {
   readonly keepChanges?: number;
   readonly asOf?: Date;
   readonly allowFuture?: true;
+  readonly holdBack?: string;
   readonly strict?: true;
   readonly json?: true;
 }
@@ -63,6 +64,10 @@ export function addBuild(program: Command): void {
       `with --base or --previous: time for which changes and deletions are known (default: ${KEEP_CHANGES_DAYS}d)`,
       duration,
     )
+    .option(
+      '--hold-back <file>',
+      'leave organizations with bad records or losses as they are in the earlier snapshot, and list them in a file',
+    )
     .option(...SHRINK_OPTION)
     .option(...STRICT_OPTION)
     .option(...JSON_OPTION)
@@ -89,13 +94,13 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
   const { input, base, previous } = options;
   if ((options.output === undefined) === (options.publish === undefined))
     command.error('error: specify either --output or --publish');
-  if (options.allowShrink && options.publish === undefined)
-    command.error('error: --allow-shrink requires --publish');
   if (base !== undefined && previous !== undefined)
     command.error('error: --base and --previous exclude each other: a base is the previous snapshot');
   if (!options.allowFuture && options.asOf && aheadOfClock(options.asOf.toISOString(), Date.now()))
     command.error('error: --as-of must not be in the future: it is the time of the export (--allow-future)');
   const earlier = base ?? previous;
+  if (options.allowShrink && options.publish === undefined && earlier === undefined)
+    command.error('error: --allow-shrink requires --base, --previous or --publish');
   if (options.keepChanges !== undefined && earlier === undefined)
     command.error('error: --keep-changes requires --base or --previous');
   const { output, permits } = placeOf(options);
@@ -103,7 +108,9 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
   using interruption = new Interruption('no snapshot was written');
   using progress = new Progress();
   try {
-    checkPaths(input, output);
+    checkPaths(input, output, options.holdBack);
+    if (options.holdBack !== undefined && [output, earlier].includes(options.holdBack))
+      throw new Refused(`--hold-back ${options.holdBack}: must name another file than a snapshot`);
     if (earlier !== undefined && !existsSync(earlier)) throw new Refused(`${earlier}: no such file`);
     if (base !== undefined) checkChanges(input);
     const report = await buildSnapshot({
@@ -113,6 +120,8 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
       keepChangesMs: options.keepChanges,
       output,
       permits,
+      holdBack: options.holdBack,
+      allowShrink: options.allowShrink === true,
       isStrict: options.strict === true,
       producedAt: options.asOf ?? new Date(),
       signal: interruption.signal,
@@ -166,6 +175,7 @@ function printBuild(
       changes: report.changes,
       history: report.history ?? null,
       dropped: Object.fromEntries(report.dropped),
+      heldBack: report.heldBack,
       unread: report.unread,
       warnings: report.warnings,
       isDescendant: report.isDescendant,
@@ -178,6 +188,7 @@ function printBuild(
   print(`\n${indented(table([left(''), right('')], counts))}`);
   const notes = notesOn(options, report);
   if (notes.length > 0) print(`\n${indented(notes.map(printable).join('\n'))}`);
+  for (const { organizationId, reason } of report.heldBack) warn(`held back: ${organizationId}: ${reason}`);
   printWarnings(report.warnings);
   if (report.isDescendant === false) warn(`warning: ${NO_DESCENDANT}${DESCEND}`);
 }
@@ -227,10 +238,14 @@ function checkChanges(input: string): void {
   throw new Refused(`${input}: contains none of ${IMPORT_FILES.map((name) => `${name}.ndjson`).join(', ')}`);
 }
 
-function checkPaths(input: string, output: string): void {
+function checkPaths(input: string, output: string, holdBack = output): void {
   if (!existsSync(input) || !statSync(input).isDirectory()) throw new Refused(`${input}: not a folder`);
-  if (!existsSync(dirname(output))) throw new Refused(`${dirname(output)}: no such folder for the output`);
   if (output === '' || output.endsWith('/')) throw new Refused(`--output "${output}": must name a file`);
-  if (!statSync(dirname(output)).isDirectory()) throw new Refused(`${dirname(output)}: not a folder`);
-  if (existsSync(output) && !statSync(output).isFile()) throw new Refused(`${output}: not a regular file`);
+  for (const file of [output, holdBack]) {
+    const folder = dirname(file);
+    if (!existsSync(folder))
+      throw new Refused(`${folder}: no such folder for ${file === output ? 'the output' : '--hold-back'}`);
+    if (!statSync(folder).isDirectory()) throw new Refused(`${folder}: not a folder`);
+    if (existsSync(file) && !statSync(file).isFile()) throw new Refused(`${file}: not a regular file`);
+  }
 }

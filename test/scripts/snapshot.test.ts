@@ -88,6 +88,17 @@ describe('npm run snapshot', () => {
         .and.match(/contains 2 bad lines; no snapshot was written\n$/);
     });
 
+    it('holds organizations back, and names them in warnings and a file', async () => {
+      const line = `${BUILD} @bad --previous @good.sqlite --hold-back @output/held`;
+      expect(await snapshot.refusalOf(line)).to.include('contains 1 bad line; no snapshot was written\n');
+      writeImport(folder('held'), { ...SMALL_IMPORT, tickets: [{ ...SMALL_IMPORT.tickets[0], vat: '1' }] });
+      const { code, stderr } = await snapshot.run(line.replace('bad', 'held'));
+      const reason = 'tickets.ndjson:1: vat must be number or null, found "1"';
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: `held back: north: ${reason}\n` });
+      expect(readFileSync(folder('output/held'), 'utf8')).to.include(`{"organizationId":"north","reason":`);
+      rmSync(folder('output/held'));
+    });
+
     it('names the output and its folder when the disk is full, and leaves nothing behind', async () => {
       // Files of 16 kB are not enough for the staging file.
       const { code, stdout, stderr } = await snapshot.start(`${BUILD} @import`, {}, { fileBlocks: 32 }).ended;
@@ -134,7 +145,7 @@ describe('npm run snapshot', () => {
     expect(snapshot.results).to.deep.equal(['a.sqlite']);
     expect(inspectSnapshot(published).snapshotId).to.not.equal(snapshotId);
     expect(await snapshot.refusalOf('build --input @import --publish a', environment)).to.match(
-      /^\S*a\.sqlite: it has \d+ tickets of organization "north", .*; to remove the records, publish it with --allow-shrink; no snapshot was written\n$/,
+      /^\S*a\.sqlite: it has \d+ tickets of organization "north", .*; to remove them, permit it with --allow-shrink; no snapshot was written\n$/,
     );
   });
 
@@ -167,7 +178,9 @@ describe('npm run snapshot', () => {
     [`${BUILD} @import --fast`, 2, /unknown option '--fast'/],
     ['build --input x', 2, /specify either --output or --publish/],
     [`${BUILD} @import --publish a`, 2, /specify either --output or --publish/],
-    [`${BUILD} @import --allow-shrink`, 2, /--allow-shrink requires --publish/],
+    [`${BUILD} @import --allow-shrink`, 2, /--allow-shrink requires --base, --previous or --publish/],
+    [`${BUILD} @import --hold-back @nowhere/a`, 1, /nowhere: no such folder for --hold-back/],
+    [`${BUILD} @import --base @good.sqlite --hold-back @good.sqlite`, 1, /must name another file/],
     ['build --input @import --publish .a', 2, /"\.a" is not a valid snapshot name: .*, such as north/],
     ...['verify', 'inspect'].flatMap(
       (command) =>
@@ -290,6 +303,7 @@ describe('npm run snapshot', () => {
         records: { events: 8, sessions: 20, tickets: 120, orders: 18, offers: 10 },
         history: { snapshots: 1, changed: 0, deleted: 0, deletions: 0 },
         dropped: {},
+        heldBack: [],
         unread: [],
       });
     });

@@ -13,7 +13,10 @@ describe('The import threads', () => {
 
   beforeEach(() => {
     const organizations = new Map([['north', 0]]);
-    threads = new ImportThreads({ organizations, badOrganizations: new Set() }, inFolder(''));
+    threads = new ImportThreads(
+      { organizations, badOrganizations: new Set(), held: new Map() },
+      inFolder(''),
+    );
   });
 
   afterEach(() => threads[Symbol.asyncDispose]());

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { SuspectImport } from '../../../src/snapshot/builder/build-snapshot.ts';
 import { describeWarning, type Warning } from '../../../src/snapshot/builder/import/rules.ts';
-import { reviewSnapshot } from '../../../src/snapshot/builder/review-snapshot.ts';
+import { reviewSnapshot, SuspectImport } from '../../../src/snapshot/builder/review-snapshot.ts';
 import { type Import, PRODUCED_AT, toLine } from '../../support/import-folder.ts';
 import { minimalPricing, minimalStock, recordsIn, times } from '../../support/records.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';

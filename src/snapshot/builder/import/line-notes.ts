@@ -1,5 +1,5 @@
 import type { Json } from '../../../contract/field.ts';
-import { type JsonObject, textsIn } from '../../format/json-values.ts';
+import { type JsonObject, textIn, textsIn } from '../../format/json-values.ts';
 import { type LineBlock, linesOf } from './import-files.ts';
 import { DOUBLED_NEWLINE, type FieldProblem } from './problems.ts';
 import { isOfPricing, isSuspect, RULES } from './rules.ts';
@@ -56,14 +56,17 @@ export class LineNotes {
 
 /**
  * Reads the lines of a block.
+ * @param held organizations whose lines are skipped
  * @param problemsOf returns the problems of a line's object, and notes what else it has
  */
 export function readBlock(
   block: LineBlock,
+  held: ReadonlyMap<string, unknown>,
   problemsOf: (record: JsonObject, notes: LineNotes, text: string) => readonly FieldProblem[],
 ): LineNotes {
   const notes = new LineNotes();
   for (const line of linesOf(block)) {
+    if (held.size > 0 && held.has(textIn(line.record?.['organizationId']))) continue;
     notes.line = line.number;
     notes.mentions = [];
     const problems = line.record === undefined ? [line.problem] : problemsOf(line.record, notes, line.text);

@@ -17,7 +17,7 @@ import type { Staging } from './staging.ts';
 interface Import {
   readonly staging: Staging;
   readonly folder: ImportFolder;
-  readonly base: EarlierSnapshot | undefined;
+  readonly earlier: EarlierSnapshot | undefined;
   /** Number of staged lines, without bad ones. */
   readonly lines: Readonly<Record<CollectionName, number>>;
 }
@@ -40,7 +40,7 @@ export function rejectContradictions(imported: Import): void {
   collectIds(imported, SESSIONS);
   // Has also the sessions of a base that are rejected with their bad event, which then lacks no session.
   database.exec(SESSIONS_BY_EVENT);
-  if (imported.base !== undefined) rejectSessionsWithoutEvent(imported, "origin = 'base'");
+  if (imported.staging.staying.includes(true)) rejectSessionsWithoutEvent(imported, "origin = 'base'");
   rejectEventsWithoutSession(imported);
   for (const layout of [TICKETS, ORDERS, OFFERS]) collectIds(imported, layout);
 }
@@ -61,9 +61,9 @@ function knownLines(layout: CollectionLayout): string {
     UNION ALL SELECT * FROM bad_${name} WHERE ${IS_KNOWN}`;
 }
 
-/** Collects the ids of a collection: of its lines, of which repeated ones are rejected, and of the base. */
+/** Collects the ids of a collection: of its lines, of which repeated ones are rejected, and of staged earlier records. */
 function collectIds(imported: Import, layout: CollectionLayout): void {
-  const { staging, base, lines } = imported;
+  const { staging, earlier, lines } = imported;
   const { name, resource } = layout;
   const distinct = staging.ids.addLines(name);
   const count = staging.database.prepare<[], number>(`SELECT count(*) FROM bad_${name} WHERE ${IS_KNOWN}`);
@@ -79,7 +79,7 @@ function collectIds(imported: Import, layout: CollectionLayout): void {
     );
   }
   if (bad > 0) staging.database.exec(`DELETE FROM ids WHERE collection = '${name}' AND origin = 'bad'`);
-  base?.stage(layout, staging);
+  earlier?.stage(layout, staging);
 }
 
 function rejectSessionsWithoutEvent(imported: Import, condition = 'TRUE'): void {
@@ -128,7 +128,7 @@ const IS_REJECTED = '(origin, line) IN (SELECT origin, line FROM rejected)';
  *   `is_consequence`: whether the problem only follows from another rejection
  */
 function reject(
-  { staging: { database, files }, folder, base }: Import,
+  { staging: { database, files }, folder, earlier }: Import,
   layout: CollectionLayout,
   { field, reason }: FieldProblem,
   rows: string,
@@ -147,7 +147,7 @@ function reject(
   if (database.prepare('SELECT 1 FROM rejected').get() !== undefined) {
     for (const schema of files) {
       // The lines are in the files of the threads, and the records of a base in this one.
-      const file = (schema === 'main' ? base?.path : folder.files.get(name)) ?? name;
+      const file = (schema === 'main' ? earlier?.path : folder.files.get(name)) ?? name;
       const insert = database.prepare(`
         INSERT INTO rejections (list, origin, line, file, reasons, organization_id)
         SELECT '${name}', origin, line, ?, json_array(json(problem)), organization_id(organization)

@@ -119,6 +119,8 @@ export interface ReaderData {
   readonly organizations: ReadonlyMap<string, number>;
   /** Ids of organizations that are bad; the empty text for an unknown one. */
   readonly badOrganizations: ReadonlySet<string>;
+  /** Ids of organizations whose lines are skipped. */
+  readonly held: ReadonlyMap<string, unknown>;
   /** A file that does not exist yet. */
   readonly stagingFile: string;
 }
@@ -126,11 +128,13 @@ export interface ReaderData {
 /** Reads blocks of lines, and writes their records to a staging file of its own. */
 export class BlockReader {
   readonly #database: Database.Database;
+  readonly #held: ReadonlyMap<string, unknown>;
   readonly #tables: StagingTables;
   readonly #mentions: Mentions;
   readonly #readers: Readonly<Record<CollectionName, { layout: CollectionLayout; read: ReadLine }>>;
 
-  constructor({ organizations, badOrganizations, stagingFile }: ReaderData) {
+  constructor({ organizations, badOrganizations, held, stagingFile }: ReaderData) {
+    this.#held = held;
     this.#database = newDatabase(stagingFile);
     this.#tables = new StagingTables(this.#database);
     this.#mentions = new Mentions(this.#database);
@@ -150,7 +154,7 @@ export class BlockReader {
     // A Buffer of another thread arrives as a Uint8Array.
     const { buffer, byteOffset, length } = task.block.bytes;
     const bytes = Buffer.from(buffer, byteOffset, length);
-    return readBlock({ ...task.block, bytes }, (imported, notes, text) => {
+    return readBlock({ ...task.block, bytes }, this.#held, (imported, notes, text) => {
       const reading = read(imported, notes, text);
       if ('problems' in reading) return reading.problems;
       this.#tables.add(layout, 'import', notes.line, reading);

@@ -2,15 +2,29 @@ import type Database from 'better-sqlite3';
 import { parseObject, textIn } from '../../format/json-values.ts';
 import { IMPORT_FILES, type ImportFolder, ORGANIZATIONS_FILE } from '../import/import-files.ts';
 import { addCount, type LineNotes } from '../import/line-notes.ts';
-import { inAnyPosition, type ProblemGroup, shown } from '../import/problems.ts';
+import { type FieldProblem, inAnyPosition, type ProblemGroup, shown } from '../import/problems.ts';
 import type { Warning } from '../import/rules.ts';
 
+/** An organization of which the import is not used, so that it stays as it was. */
+export interface HeldBack extends Partial<Pick<ProblemGroup, 'file' | 'field' | 'found'>> {
+  readonly organizationId: string;
+  /** Such as `events.ndjson:12: eventTimezone must be …, found "Berlin" (3 lines)`. */
+  readonly reason: string;
+  /** The line of its first problem; undefined for a loss, and for a record of a base. */
+  readonly line?: number | undefined;
+  /** Number of its bad lines. */
+  readonly lines?: number;
+}
+
 /** Formats a group, such as `tickets.ndjson: orderId is missing: 20,000 lines, first: 1`. */
-export function describeGroup({ file, field, reason, found, lines, first, ofBase }: ProblemGroup): string {
-  const value = found === undefined ? '' : `, found ${found}`;
+export function describeGroup(group: ProblemGroup): string {
+  const { file, lines, first, ofBase } = group;
   const inFile = lines === 1 ? `line ${first}` : `${counted(lines, 'line')}, first: ${first}`;
-  const where = ofBase === true ? counted(lines, 'record') : inFile;
-  return `${file}: ${field || 'the line'} ${reason}${value}: ${where}`;
+  return `${file}: ${sentence(group)}: ${ofBase === true ? counted(lines, 'record') : inFile}`;
+}
+
+function sentence({ field, reason, found }: FieldProblem): string {
+  return `${field || 'the line'} ${reason}${found === undefined ? '' : `, found ${found}`}`;
 }
 
 /** The import folder has misnamed entries, bad lines or no organization, and no snapshot was written. */
@@ -38,6 +52,11 @@ export class ImportRejected extends Error {
 interface GroupRow extends Omit<ProblemGroup, 'found' | 'ofBase'> {
   readonly found: string | null;
   readonly isOfBase: 0 | 1;
+}
+
+interface FirstRow extends Record<'organizationId' | 'file' | 'problem', string> {
+  readonly line: number | null;
+  readonly lines: number;
 }
 
 type Counts = Readonly<Record<'total' | 'ofBase' | 'consequences', number>>;
@@ -113,6 +132,28 @@ export class Rejections {
       )
       .all();
     return counts;
+  }
+
+  /** Returns the organizations with rejections, each with the first one. */
+  heldBack(): HeldBack[] {
+    const firsts = this.#database.prepare<[], FirstRow>(
+      `SELECT organization_id AS organizationId, file, iif(origin = 'base', NULL, line) AS line, reasons -> '$[0]' AS problem,
+         count(*) AS lines,
+         min(format('%d %2d %20d', reasons ->> '$[0].isConsequence' IS TRUE, file_order(file), line)) AS first
+       FROM rejections GROUP BY organization_id`,
+    );
+    return Array.from(firsts.iterate(), ({ organizationId, file, line, problem, lines }) => {
+      const { field, reason, found } = JSON.parse(problem) as FieldProblem;
+      const rest = {
+        line: line ?? undefined,
+        field,
+        found: found === undefined ? undefined : shown(found),
+        lines,
+      };
+      const text = `${line === null ? file : `${file}:${line}`}: ${sentence({ ...rest, reason })}`;
+      const count = lines === 1 ? '' : ` (${counted(lines, 'line')})`;
+      return { organizationId, reason: text + count, file, ...rest };
+    });
   }
 
   groups(): ProblemGroup[] {
