@@ -5,16 +5,14 @@ import {
   type BuildReport,
   buildSnapshot,
   KEEP_CHANGES_DAYS,
-  rejectsPath,
-  SuspectImport,
 } from '../../src/snapshot/builder/build-snapshot.ts';
 import {
   IMPORT_FILES,
   listImport,
   UnreadableImport,
 } from '../../src/snapshot/builder/import/import-files.ts';
-import type { BadLineLimit } from '../../src/snapshot/builder/staging/read-import.ts';
 import { describeGroup, ImportRejected } from '../../src/snapshot/builder/staging/rejections.ts';
+import { SuspectImport } from '../../src/snapshot/builder/review-snapshot.ts';
 import { NotPublished, publishedName } from '../../src/snapshot/publish/publish-snapshot.ts';
 import { aheadOfClock } from '../../src/snapshot/format/succession.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
@@ -28,9 +26,6 @@ import { count, timeSpan } from '../terminal/units.ts';
 import { DESCEND, NO_DESCENDANT, notPublished, SHRINK_OPTION, snapshotFolder } from './publish.ts';
 import { printResult, printWarnings, REFUSED_BY_STRICT, STRICT_OPTION } from './snapshot-file.ts';
 
-/** Bad lines that --skip-invalid omits at most, unless --max-invalid is given. */
-const DEFAULT_LIMIT: BadLineLimit = { percent: 1 };
-
 interface BuildChoices {
   readonly input: string;
   readonly base?: string;
@@ -41,8 +36,7 @@ interface BuildChoices {
   readonly keepChanges?: number;
   readonly asOf?: Date;
   readonly allowFuture?: true;
-  readonly skipInvalid?: true;
-  readonly maxInvalid?: BadLineLimit;
+  readonly holdBack?: string;
   readonly strict?: true;
   readonly json?: true;
 }
@@ -70,25 +64,14 @@ export function addBuild(program: Command): void {
       `with --base or --previous: time for which changes and deletions are known (default: ${KEEP_CHANGES_DAYS}d)`,
       duration,
     )
-    .option('--skip-invalid', 'omit bad lines, and write them to FILE.rejects.ndjson')
     .option(
-      '--max-invalid <limit>',
-      'with --skip-invalid: fail if more lines are bad, N or P% of all lines (default: 1%)',
-      parseLimit,
+      '--hold-back <file>',
+      'leave organizations with bad records or losses as they are in the earlier snapshot, and list them in a file',
     )
     .option(...SHRINK_OPTION)
     .option(...STRICT_OPTION)
     .option(...JSON_OPTION)
     .action(build);
-}
-
-/** Parses a number of lines, or a percentage of them. */
-function parseLimit(text: string): BadLineLimit {
-  const [, number, percent] = /^(\d+(?:\.\d+)?)(%?)$/.exec(text) ?? [];
-  const limit = Number(number);
-  if (percent === '%' && limit <= 100) return { percent: limit };
-  if (percent === '' && Number.isSafeInteger(limit)) return { lines: limit };
-  throw new InvalidArgumentError('It must be a number of lines, or a percentage of them such as 1%.');
 }
 
 /** Parses the name of a published snapshot. */
@@ -109,17 +92,15 @@ function exportTime(text: string): Date {
 
 async function build(options: BuildChoices, command: Command): Promise<void> {
   const { input, base, previous } = options;
-  const skipInvalid = options.skipInvalid === true;
   if ((options.output === undefined) === (options.publish === undefined))
     command.error('error: specify either --output or --publish');
-  if (options.allowShrink && options.publish === undefined)
-    command.error('error: --allow-shrink requires --publish');
-  if (options.maxInvalid && !skipInvalid) command.error('error: --max-invalid requires --skip-invalid');
   if (base !== undefined && previous !== undefined)
     command.error('error: --base and --previous exclude each other: a base is the previous snapshot');
   if (!options.allowFuture && options.asOf && aheadOfClock(options.asOf.toISOString(), Date.now()))
     command.error('error: --as-of must not be in the future: it is the time of the export (--allow-future)');
   const earlier = base ?? previous;
+  if (options.allowShrink && options.publish === undefined && earlier === undefined)
+    command.error('error: --allow-shrink requires --base, --previous or --publish');
   if (options.keepChanges !== undefined && earlier === undefined)
     command.error('error: --keep-changes requires --base or --previous');
   const { output, permits } = placeOf(options);
@@ -127,7 +108,9 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
   using interruption = new Interruption('no snapshot was written');
   using progress = new Progress();
   try {
-    checkPaths(input, output);
+    checkPaths(input, output, options.holdBack);
+    if (options.holdBack !== undefined && [output, earlier].includes(options.holdBack))
+      throw new Refused(`--hold-back ${options.holdBack}: must name another file than a snapshot`);
     if (earlier !== undefined && !existsSync(earlier)) throw new Refused(`${earlier}: no such file`);
     if (base !== undefined) checkChanges(input);
     const report = await buildSnapshot({
@@ -137,7 +120,8 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
       keepChangesMs: options.keepChanges,
       output,
       permits,
-      maxInvalid: skipInvalid ? (options.maxInvalid ?? DEFAULT_LIMIT) : undefined,
+      holdBack: options.holdBack,
+      allowShrink: options.allowShrink === true,
       isStrict: options.strict === true,
       producedAt: options.asOf ?? new Date(),
       signal: interruption.signal,
@@ -149,7 +133,7 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
     printBuild({ ...options, output }, report, performance.now() - began);
   } catch (error) {
     progress.clear();
-    if (error instanceof ImportRejected) throw rejection(error, input, skipInvalid);
+    if (error instanceof ImportRejected) throw rejection(error, input);
     if (error instanceof SuspectImport) {
       const { warnings } = error;
       printWarnings(warnings);
@@ -180,7 +164,7 @@ function printBuild(
   milliseconds: number,
 ): void {
   const { output, json } = options;
-  const { snapshotId, producedAt, organizations, records, rejected } = report;
+  const { snapshotId, producedAt, organizations, records } = report;
   printResult(json, {
     file: output,
     snapshotId,
@@ -191,8 +175,7 @@ function printBuild(
       changes: report.changes,
       history: report.history ?? null,
       dropped: Object.fromEntries(report.dropped),
-      rejected,
-      rejectsFile: rejected > 0 ? rejectsPath(output) : undefined,
+      heldBack: report.heldBack,
       unread: report.unread,
       warnings: report.warnings,
       isDescendant: report.isDescendant,
@@ -205,13 +188,14 @@ function printBuild(
   print(`\n${indented(table([left(''), right('')], counts))}`);
   const notes = notesOn(options, report);
   if (notes.length > 0) print(`\n${indented(notes.map(printable).join('\n'))}`);
+  for (const { organizationId, reason } of report.heldBack) warn(`held back: ${organizationId}: ${reason}`);
   printWarnings(report.warnings);
   if (report.isDescendant === false) warn(`warning: ${NO_DESCENDANT}${DESCEND}`);
 }
 
 /** Returns the lines of a report that most builds lack. */
-function notesOn({ output, base }: Parameters<typeof printBuild>[0], report: BuildReport): string[] {
-  const { changes, history, unread, dropped, rejected } = report;
+function notesOn({ base }: Parameters<typeof printBuild>[0], report: BuildReport): string[] {
+  const { changes, history, unread, dropped } = report;
   const notes: string[] = [];
   if (changes !== undefined) {
     notes.push(
@@ -231,20 +215,20 @@ function notesOn({ output, base }: Parameters<typeof printBuild>[0], report: Bui
   for (const entry of unread) notes.push(`not read: ${entry}`);
   for (const [field, times] of dropped)
     notes.push(`dropped, not in the specification: ${field} (${count(times)} times)`);
-  if (rejected > 0) notes.push(`omitted: ${count(rejected)} bad lines, see ${rejectsPath(output)}`);
   return notes;
 }
 
 /** Prints the problems of an import. Returns the refusal. */
-function rejection(error: ImportRejected, input: string, skipInvalid: boolean): Refused {
+function rejection(error: ImportRejected, input: string): Refused {
   const { misnamed, groups } = error;
   for (const line of misnamed) warn(line);
   for (const group of groups) warn(describeGroup(group));
-  const advice = skipInvalid ? '--max-invalid sets the limit' : '--skip-invalid omits bad lines';
-  return new Refused(
-    `${input}: ${error.message}; no snapshot was written${error.areLinesOmissible ? ` (${advice})` : ''}`,
-    { file: input, misnamed, rejected: error.total, problems: groups },
-  );
+  return new Refused(`${input}: ${error.message}; no snapshot was written`, {
+    file: input,
+    misnamed,
+    rejected: error.total,
+    problems: groups,
+  });
 }
 
 /** Refuses an import folder without any import file, which is probably the wrong folder. */
@@ -254,12 +238,14 @@ function checkChanges(input: string): void {
   throw new Refused(`${input}: contains none of ${IMPORT_FILES.map((name) => `${name}.ndjson`).join(', ')}`);
 }
 
-function checkPaths(input: string, output: string): void {
+function checkPaths(input: string, output: string, holdBack = output): void {
   if (!existsSync(input) || !statSync(input).isDirectory()) throw new Refused(`${input}: not a folder`);
-  if (!existsSync(dirname(output))) throw new Refused(`${dirname(output)}: no such folder for the output`);
   if (output === '' || output.endsWith('/')) throw new Refused(`--output "${output}": must name a file`);
-  if (!statSync(dirname(output)).isDirectory()) throw new Refused(`${dirname(output)}: not a folder`);
-  for (const file of [output, rejectsPath(output)]) {
+  for (const file of [output, holdBack]) {
+    const folder = dirname(file);
+    if (!existsSync(folder))
+      throw new Refused(`${folder}: no such folder for ${file === output ? 'the output' : '--hold-back'}`);
+    if (!statSync(folder).isDirectory()) throw new Refused(`${folder}: not a folder`);
     if (existsSync(file) && !statSync(file).isFile()) throw new Refused(`${file}: not a regular file`);
   }
 }

@@ -23,7 +23,7 @@ interface PublishChoices {
 
 export const SHRINK_OPTION = [
   '--allow-shrink',
-  'permit it to go live although an organization or half of a collection is missing',
+  'permit that an organization or more than half of a collection is missing',
 ] as const;
 
 export const NO_DESCENDANT =

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { expect } from 'chai';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { build, buildFile } from '../support/import-folder.ts';
-import { SMALL_IMPORT } from '../support/small-import.ts';
+import { smallImport } from '../support/small-import.ts';
 import { appearance, LARGE_IMPORT, SnapshotCommand } from './snapshot-command.ts';
 
 describe('npm run snapshot -- publish', () => {
@@ -51,12 +51,12 @@ describe('npm run snapshot -- publish', () => {
   });
 
   it('gives the reason for a refusal in one line, and publishes nothing', async () => {
-    await buildFile({ ...SMALL_IMPORT, tickets: SMALL_IMPORT.tickets.slice(40) }, folder('less.sqlite'));
+    await buildFile(smallImport(['north']), folder('less.sqlite'));
     await command.outputOf('publish @good.sqlite', environment());
     const bytes = readFileSync(published());
     expect(await command.refusalOf('publish @less.sqlite --as good', environment())).to.equal(
-      `${folder('less.sqlite')}: it has 20 tickets of organization "north", and the snapshot that it would ` +
-        'replace has 60; to remove the records, publish it with --allow-shrink; nothing was published\n',
+      `${folder('less.sqlite')}: it lacks organization "south" of the snapshot that it would replace, ` +
+        'with its records; to remove them, permit it with --allow-shrink; nothing was published\n',
     );
     for (const parameters of ['@absent', '@import/tickets.ndjson --as good', '@good.sqlite --as ../good']) {
       const stderr = await command.refusalOf(`publish ${parameters}`, environment());

@@ -1,25 +1,10 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { expect } from 'chai';
-import { type BuildOptions, rejectsPath } from '../../src/snapshot/builder/build-snapshot.ts';
-import type { FieldProblem } from '../../src/snapshot/builder/import/problems.ts';
+import type { BuildOptions } from '../../src/snapshot/builder/build-snapshot.ts';
 import { describeGroup, ImportRejected } from '../../src/snapshot/builder/staging/rejections.ts';
 import { build, type Built, builtFrom, type Files, writeImport } from '../support/import-folder.ts';
 import { refusalOf } from '../support/refusal.ts';
 import { folderForAll, type InFolder } from '../support/temporary-folder.ts';
-
-/** A line that a build left out. */
-export interface Reject {
-  readonly file: string;
-  readonly line: number;
-  readonly reasons: readonly FieldProblem[];
-  readonly text?: string;
-}
-
-/** Reads the lines that the build of a snapshot left out. */
-export function rejectsOf(snapshot: string): Reject[] {
-  const lines = readFileSync(rejectsPath(snapshot), 'utf8').trimEnd().split('\n');
-  return lines.map((line) => JSON.parse(line) as Reject);
-}
 
 /** Builds snapshots for the calling suite, each from an import folder of its own. */
 export class Builds {

@@ -29,7 +29,7 @@ const lengthened = (bytes: number) =>
 /** Snapshots with valid digests, newer than the live one, that the process refuses. test/snapshot has every reason. */
 const REFUSED = {
   older: [asOf(-1)],
-  shrunk: [runsOf('tickets', keepFirst(29))],
+  'organization-gone': [asOrganization('another')],
   memory: [runsOf('tickets', lengthened(250_000)), runsOf('orders', lengthened(1_000_000))],
 } satisfies Partial<Record<RefusalReason, readonly Change[]>>;
 const EACH_REFUSED = Object.keys(REFUSED) as (keyof typeof REFUSED)[];

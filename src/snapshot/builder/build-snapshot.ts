@@ -1,22 +1,24 @@
-import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { byCollection, COLLECTIONS } from '../format/layout.ts';
-import { manifestDigest, type Permit } from '../format/manifest.ts';
+import { manifestDigest, type Permit, type RecordCounts } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { FILE_MODE, newHiddenPath, replaceFile, sync } from '../format/replace-file.ts';
 import { identityOf, manifestOf } from '../format/snapshot-file.ts';
+import { lossesOf } from '../format/succession.ts';
 import { loadSnapshot } from '../load/load-snapshot.ts';
 import { inspectSnapshot } from '../load/read-snapshot.ts';
 import { checkPublication, NotPublished } from '../publish/publish-snapshot.ts';
 import { checkDigests } from './check-digests.ts';
 import { isOfOneRecord, type Warning } from './import/rules.ts';
-import { DELETIONS_FILE, listImport, UnreadableImport } from './import/import-files.ts';
+import { DELETIONS_FILE, type ImportFolder, listImport, UnreadableImport } from './import/import-files.ts';
 import { Comparison } from './merge/comparison.ts';
 import { EarlierSnapshot } from './staging/earlier-snapshot.ts';
 import { SnapshotWriter } from './merge/snapshot-writer.ts';
-import { reviewSnapshot } from './review-snapshot.ts';
-import { type ImportOptions, readImport } from './staging/read-import.ts';
+import { reviewSnapshot, SuspectImport } from './review-snapshot.ts';
+import { type Findings, type ImportOptions, readImport } from './staging/read-import.ts';
+import type { HeldBack } from './staging/rejections.ts';
 import type { Staging } from './staging/staging.ts';
 import { newDatabase } from './staging/staging-file.ts';
 import { warningsOfUtc } from './staging/warnings.ts';
@@ -28,89 +30,104 @@ export interface BuildOptions extends ImportOptions {
   readonly previous?: string | undefined;
   /** Time for which changes are kept, in milliseconds; `KEEP_CHANGES_DAYS` by default. */
   readonly keepChangesMs?: number | undefined;
-  /**
-   * The snapshot file, which may be the base. An existing file is kept until the new one is complete.
-   * Bad lines that are left out are written to `rejectsPath(output)`.
-   */
+  /** The snapshot file, which may be the base. An existing file is kept until the new one is complete. */
   readonly output: string;
   /** The permits of a snapshot that is published, whose output is in the snapshot folder; undefined for another. */
   readonly permits?: readonly Permit[] | undefined;
+  /** Permit that organizations, or more than half of a large collection, vanish without deletions that name them. */
+  readonly allowShrink?: boolean;
   /** Refuse records that look wrong, instead of a warning. */
   readonly isStrict?: boolean;
 }
 
 export type BuildReport = Awaited<ReturnType<typeof buildSnapshot>>;
 
-export class SuspectImport extends Error {
-  override readonly name = 'SuspectImport';
-  readonly warnings: readonly Warning[];
-
-  constructor(warnings: readonly Warning[]) {
-    super('the import contains records that look wrong');
-    this.warnings = warnings;
-  }
-}
-
 export const KEEP_CHANGES_DAYS = 90;
-
-/** Returns the path of the file for skipped lines. A build that skips no line removes an earlier such file. */
-export function rejectsPath(output: string): string {
-  return `${output}.rejects.ndjson`;
-}
 
 /**
  * Builds a snapshot file from an import folder. It appears atomically under its name.
  *
  * Threads read the lines and temporary files hold the records, so memory use does not grow with their number.
  *
- * @throws ImportRejected when lines are bad and not skipped, or too many to be skipped, when entries of the folder are
- *   misnamed, and without an organization. It has the problems of all files
- * @throws NotPublished when the output has changed since the build began, or a replica would refuse the snapshot
+ * With `holdBack`, organizations with bad lines, contradictions or losses keep their earlier state, and the build is made
+ * again without what the import has of them.
+ *
+ * @throws ImportRejected when lines are bad or entries of the folder misnamed, and without an organization. It has the
+ *   problems of all files
+ * @throws NotPublished when the output has changed since the build began, when records are lost, or when a replica would
+ *   refuse the snapshot
  * @throws RefusedSnapshot when the base is not a sound snapshot
  * @throws SuspectImport when records look wrong in a strict build
  * @throws UnreadableImport when a file cannot be read to its end, or needs a base
  */
 export async function buildSnapshot(options: BuildOptions) {
-  const { output, base, producedAt, isStrict = false } = options;
+  const { output, base } = options;
   const input = listImport(options.input);
   const deletions = input.files.get(DELETIONS_FILE);
   if (deletions !== undefined && base === undefined)
     throw new UnreadableImport(deletions, 'deletions require a base: build with --base FILE');
   const former = identityOf(output);
   const folder = newHiddenPath(output, 'building');
-  mkdirSync(folder, { mode: 0o700 });
+  const findings: Findings = { held: new Map(), removed: new Set() };
   try {
-    using database = newDatabase(join(folder, 'staging.sqlite'));
-    const path = base ?? options.previous;
-    using earlier =
-      path === undefined ? undefined : new EarlierSnapshot(path, producedAt, base !== undefined);
-    const mergedWith = earlier?.isBase ? earlier : undefined;
-    const staging = await readImport(options, input, folder, database, mergedWith);
-    const file = join(folder, 'snapshot.sqlite');
-    const written = await writeSnapshot(file, options, staging, earlier);
-    const { rejections } = staging;
-    const ofLines = [...rejections.suspects.values(), ...warningsOfUtc(database, input)];
-    const warnings = [...ofLines, ...reviewRecords(file, options, staging)];
-    if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
-    const placed = await putIntoPlace(file, options, staging, former);
-    return {
-      ...written,
-      ...placed,
-      organizations: staging.names.size,
-      /** Number of occurrences of undeclared fields, by file and field. */
-      dropped: rejections.dropped,
-      /** Lines left out; always 0 unless bad lines are skipped. */
-      rejected: rejections.counts().total,
-      /** Those of a build with a base are about lines and changed records, each by itself, unless it is strict. */
-      warnings,
-      /** Entries of the import folder that were not read. */
-      unread: input.unread,
-    };
+    for (;;) {
+      rmSync(folder, { recursive: true, force: true });
+      mkdirSync(folder, { mode: 0o700 });
+      const report = await buildOnce(options, input, folder, former, findings);
+      if (report !== undefined) return report;
+    }
   } catch (error) {
     throw withPlace(error, output);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Builds a snapshot according to the findings. Returns undefined when there are new ones. */
+async function buildOnce(
+  options: BuildOptions,
+  input: ImportFolder,
+  folder: string,
+  former: string | undefined,
+  findings: Findings,
+) {
+  const { base, output, producedAt, allowShrink = false, isStrict = false } = options;
+  const { held } = findings;
+  using database = newDatabase(join(folder, 'staging.sqlite'));
+  const path = base ?? options.previous;
+  using earlier = path === undefined ? undefined : new EarlierSnapshot(path, producedAt, base !== undefined);
+  const staging = await readImport(options, input, folder, database, earlier, findings);
+  if (staging === undefined) return undefined;
+  const file = join(folder, 'snapshot.sqlite');
+  const { expected, ...written } = await writeSnapshot(file, options, staging, earlier);
+  const { size } = held;
+  for (const { organizationId, refusal } of allowShrink ? [] : lossesOf(expected, inspectSnapshot(file))) {
+    if (options.holdBack === undefined) throw notPublished(output, refusal);
+    held.set(organizationId, { organizationId, reason: refusal.message });
+  }
+  if (held.size > size) return undefined;
+  const { rejections } = staging;
+  const ofLines = [...rejections.suspects.values(), ...warningsOfUtc(database, input)];
+  const warnings = [...ofLines, ...reviewRecords(file, options, staging)];
+  if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
+  const heldBack = [...held.values()].sort((a, b) => (a.organizationId < b.organizationId ? -1 : 1));
+  const placed = await putIntoPlace(file, options, heldBack, former);
+  return {
+    ...written,
+    ...placed,
+    organizations: staging.names.size,
+    heldBack,
+    /** Number of occurrences of undeclared fields, by file and field. */
+    dropped: rejections.dropped,
+    /** Those of a build with a base are about lines and changed records, each by itself, unless it is strict. */
+    warnings,
+    /** Entries of the import folder that were not read. */
+    unread: input.unread,
+  };
+}
+
+function notPublished(output: string, refusal: RefusedSnapshot): NotPublished {
+  return new NotPublished(`${output}: ${refusal.message}`, { cause: refusal });
 }
 
 /** Names the file and the folder in an error of SQLite or the system, such as that of a full disk. */
@@ -162,7 +179,8 @@ async function writeSnapshot(
     /** Number of deletions in the snapshot. */
     deletions: writer.deletions,
   };
-  if (comparison === undefined || !isBase) return { snapshotId, producedAt, records, history };
+  const expected = comparison?.expected ?? new Map<string, RecordCounts>();
+  if (comparison === undefined || !isBase) return { snapshotId, producedAt, records, history, expected };
   /** Number of records that the import changed in the base, and of runs. */
   const changes = {
     added: ids.count('import') - comparison.replaced,
@@ -172,52 +190,56 @@ async function writeSnapshot(
     withoutRecord: ids.count('deletion') - comparison.requested,
     runs: writer.runs,
   };
-  return { snapshotId, producedAt, records, history, changes };
+  return { snapshotId, producedAt, records, history, changes, expected };
 }
 
 function reviewRecords(file: string, options: BuildOptions, staging: Staging): Warning[] {
-  // Only an import of all records has the warnings of the file. Those that contradict others are not in it.
-  if (options.base !== undefined)
-    return options.isStrict === true ? reviewSnapshot(file) : staging.warnings(isOfOneRecord);
-  return staging.rejections.counts().contradictions > 0 ? reviewSnapshot(file) : staging.warnings();
+  // Only an import of all records has the warnings of the file.
+  if (options.base === undefined) return staging.warnings();
+  return options.isStrict === true ? reviewSnapshot(file) : staging.warnings(isOfOneRecord);
 }
 
-/** Puts the file in the place of the output, with the rejections next to it. Returns how the snapshot follows a published one. */
-async function putIntoPlace(file: string, options: BuildOptions, { rejections }: Staging, former?: string) {
-  const { output, signal, permits } = options;
+/** Puts the file in the place of the output. Returns how the snapshot follows a published one. */
+async function putIntoPlace(
+  file: string,
+  options: BuildOptions,
+  heldBack: readonly HeldBack[],
+  former?: string,
+) {
+  const { output, signal, permits, holdBack } = options;
   await sync(file);
-  await checkStored(file, options);
+  await checkStored(file, options, options.base ?? (heldBack.length > 0 ? options.previous : undefined));
   chmodSync(file, FILE_MODE);
-  const rejects = `${file}.rejects`;
-  const { total } = rejections.counts();
-  if (total > 0) {
-    await rejections.write(rejects);
-    chmodSync(rejects, FILE_MODE);
-  }
   // From here on the build cannot be aborted.
   signal?.throwIfAborted();
   let isDescendant: boolean | undefined;
   try {
     replaceFile(output, former, () => {
       if (permits !== undefined) isDescendant = checkPublication(inspectSnapshot(file), output);
-      if (total > 0) renameSync(rejects, rejectsPath(output));
-      else rmSync(rejectsPath(output), { force: true });
+      if (holdBack !== undefined) {
+        const draft = newHiddenPath(holdBack, 'building');
+        writeFileSync(draft, heldBack.map((one) => `${JSON.stringify(one)}\n`).join(''), { mode: FILE_MODE });
+        renameSync(draft, holdBack);
+      }
       renameSync(file, output);
     });
   } catch (error) {
     if (!(error instanceof RefusedSnapshot)) throw error;
-    throw new NotPublished(`${output}: ${error.message}`, { cause: error });
+    throw notPublished(output, error);
   }
   await sync(dirname(output));
   return { isDescendant };
 }
 
-/** Checks the file as it lies on the disk. Records of a base that is not published may never have been parsed. */
-async function checkStored(file: string, options: BuildOptions): Promise<void> {
-  const { base, output, permits, signal } = options;
-  if (permits !== undefined && base !== undefined) {
+/**
+ * Checks the file as it lies on the disk. Records of an earlier snapshot that is not published may never have been parsed.
+ * @param source the snapshot of which records were copied
+ */
+async function checkStored(file: string, options: BuildOptions, source: string | undefined): Promise<void> {
+  const { output, permits, signal } = options;
+  if (permits !== undefined && source !== undefined) {
     const published = manifestOf(output);
-    if (published === undefined || manifestDigest(published) !== manifestDigest(inspectSnapshot(base))) {
+    if (published === undefined || manifestDigest(published) !== manifestDigest(inspectSnapshot(source))) {
       await loadSnapshot(file, { isThorough: true, signal });
       return;
     }

@@ -9,6 +9,16 @@ import { Mentions, warningsOf } from './staging/warnings.ts';
 import { StagedIds } from './staging/staged-ids.ts';
 import { newDatabase, sortKey } from './staging/staging-file.ts';
 
+export class SuspectImport extends Error {
+  override readonly name = 'SuspectImport';
+  readonly warnings: readonly Warning[];
+
+  constructor(warnings: readonly Warning[]) {
+    super('the import contains records that look wrong');
+    this.warnings = warnings;
+  }
+}
+
 /**
  * Finds the warnings about the records of a snapshot file.
  * @throws RefusedSnapshot when a run is missing or damaged

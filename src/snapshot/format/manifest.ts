@@ -85,7 +85,7 @@ export function recordsIn({ organizations }: Manifest): number {
 
 export type RecordCounts = Readonly<Record<CollectionName, number>>;
 
-export function declaredCounts({ runs }: ManifestOrganization): RecordCounts {
+export function declaredCounts({ runs }: ManifestOrganization): Record<CollectionName, number> {
   return byCollection(({ name }) => rowCount(runs[name]));
 }
 

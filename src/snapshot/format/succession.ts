@@ -1,29 +1,33 @@
 import { collectionOf, type OrganizationImage } from '../../store/organization-image.ts';
 import { byCollection, COLLECTIONS } from './layout.ts';
 import { declaredCounts, instantOf, type Manifest, type RecordCounts } from './manifest.ts';
-import { RefusedSnapshot } from './refused-snapshot.ts';
+import { type RefusalReason, RefusedSnapshot } from './refused-snapshot.ts';
 
 /** The snapshot of an organization that another snapshot would replace. */
 interface Predecessor {
   readonly organizationId: string;
+  readonly snapshotId: string;
   /** ISO 8601. */
   readonly producedAt: string;
   readonly counts: RecordCounts;
 }
 
-/** Share of a collection's records that a snapshot must keep to go live without the permit to shrink. */
+/** Share of a collection's records that a snapshot must keep without the permit to shrink. */
 const MIN_KEPT = 0.5;
+/** Records that a collection must have had for a loss to count. Few organizations have as many events or offers. */
+const MIN_COUNTED = 500;
 
 /**
- * Refuses a snapshot that is older or much smaller than its predecessors.
- * It keeps their organizations and half of each collection. A permit of the snapshot skips the corresponding check.
+ * Refuses a snapshot that is older or much smaller than its predecessors. A permit of the snapshot skips the
+ * corresponding check. The build of a snapshot has compared it with its ancestors.
  */
 export function checkSuccession(next: Manifest, predecessors: readonly Predecessor[]): void {
-  const declared = new Map(next.organizations.map((one) => [one.organizationId, declaredCounts(one)]));
-  for (const predecessor of predecessors) {
-    if (!next.permits.includes('rollback')) checkAge(next.producedAt, predecessor);
-    if (!next.permits.includes('shrink')) checkCounts(declared.get(predecessor.organizationId), predecessor);
-  }
+  if (!next.permits.includes('rollback')) for (const one of predecessors) checkAge(next.producedAt, one);
+  if (next.permits.includes('shrink')) return;
+  const known = new Set(next.ancestors.map(({ snapshotId }) => snapshotId));
+  const unrelated = predecessors.filter(({ snapshotId }) => !known.has(snapshotId));
+  const counts = new Map(unrelated.map((one) => [one.organizationId, one.counts]));
+  for (const { refusal } of lossesOf(counts, next)) throw refusal;
 }
 
 function checkAge(next: string, { organizationId, producedAt }: Predecessor): void {
@@ -35,21 +39,43 @@ function checkAge(next: string, { organizationId, producedAt }: Predecessor): vo
   );
 }
 
-function checkCounts(next: RecordCounts | undefined, { organizationId, counts }: Predecessor): void {
-  if (next === undefined) {
-    throw new RefusedSnapshot(
-      'organization-gone',
-      `it lacks organization "${organizationId}" of the snapshot that it would replace; ` +
-        'to remove the organization, publish it with --allow-shrink',
-    );
+/**
+ * Yields a refusal for each organization that is gone, has no record any more, or lost more than half of a collection. A
+ * small collection counts only if that of all organizations is large, and lost more than half as well.
+ * @param earlier numbers of records by organization
+ */
+export function* lossesOf(earlier: ReadonlyMap<string, RecordCounts>, { organizations }: Manifest) {
+  const next = new Map(organizations.map((one) => [one.organizationId, declaredCounts(one)]));
+  const isLost = (before: number, after: number) => after < before * MIN_KEPT;
+  const totals = byCollection(() => ({ before: 0, after: 0 }));
+  for (const [organizationId, counts] of earlier) {
+    for (const { name } of COLLECTIONS) {
+      totals[name].before += counts[name];
+      totals[name].after += next.get(organizationId)?.[name] ?? 0;
+    }
   }
-  const shrunk = COLLECTIONS.find(({ name }) => next[name] < counts[name] * MIN_KEPT);
-  if (shrunk === undefined) return;
-  throw new RefusedSnapshot(
-    'shrunk',
-    `it has ${next[shrunk.name]} ${shrunk.name} of organization "${organizationId}", and the snapshot that it ` +
-      `would replace has ${counts[shrunk.name]}; to remove the records, publish it with --allow-shrink`,
-  );
+  for (const [organizationId, counts] of earlier) {
+    const refused = (reason: RefusalReason, message: string) => ({
+      organizationId,
+      refusal: new RefusedSnapshot(reason, `${message}; to remove them, permit it with --allow-shrink`),
+    });
+    const kept = next.get(organizationId);
+    if (kept === undefined) {
+      const records = `organization "${organizationId}" of the snapshot that it would replace, with its records`;
+      yield refused('organization-gone', `it lacks ${records}`);
+      continue;
+    }
+    const isEmpty = COLLECTIONS.every(({ name }) => kept[name] === 0);
+    const lost = COLLECTIONS.find(({ name }) => {
+      const { before, after } = totals[name];
+      const isCounted = counts[name] >= MIN_COUNTED || (before >= MIN_COUNTED && isLost(before, after));
+      return (isCounted || isEmpty) && isLost(counts[name], kept[name]);
+    });
+    if (lost === undefined) continue;
+    const found = `${kept[lost.name]} ${lost.name} of organization "${organizationId}"`;
+    const former = `the snapshot that it would replace has ${counts[lost.name]}`;
+    yield refused('shrunk', `it has ${found}, and ${former}`);
+  }
 }
 
 export function loadedCounts(image: OrganizationImage): RecordCounts {

@@ -1,15 +1,9 @@
 import { expect } from 'chai';
 import { minimalPricing, recordsIn, times } from '../../support/records.ts';
-import {
-  type FileName,
-  type Import,
-  type ImportRecord,
-  organizationOf,
-  recordsOf,
-  toLine,
-  type Built,
-} from '../../support/import-folder.ts';
-import { Builds, type Reject, rejectsOf } from '../builds.ts';
+import { type FileName, type Import, type ImportRecord } from '../../support/import-folder.ts';
+import type { ProblemGroup } from '../../../src/snapshot/builder/import/problems.ts';
+import { ImportRejected } from '../../../src/snapshot/builder/staging/rejections.ts';
+import { Builds } from '../builds.ts';
 
 /** A line, or the fields that a good record gets, with the field and the reason of its rejection. */
 type BadLine = readonly [line: ImportRecord | string | Buffer, field: string, reason: string];
@@ -214,60 +208,56 @@ const BAD: Readonly<Record<FileName, readonly BadLine[]>> = {
     [lineOf(offer('good', 'BUNDLE')), 'offerId', 'must be unique'],
   ],
 };
-const BAD_COUNT = Object.values(BAD).flat().length;
-
 const badLine = (file: FileName, line: BadLine[0], i: number) =>
   typeof line === 'string' || Buffer.isBuffer(line) ? line : { ...make[file](`bad_${i}`), ...line };
-/** An import with good lines before and after the bad ones. */
-const BAD_IMPORT = Object.fromEntries(
-  FILES.map((file) => {
+/** Reasons that follow from another line if any line of its file cannot be read. */
+const OF_OTHER_LINES = [
+  'must be in organizations.ndjson',
+  'must have a session',
+  'must be an event of the organization',
+];
+/** Returns an import with good lines before and after some bad ones, and the groups of these. */
+function badImport(isChosen: (reason: string) => boolean) {
+  const groups: Partial<ProblemGroup>[] = [];
+  const files = FILES.map((file) => {
+    const chosen = BAD[file].filter(([, , reason]) => isChosen(reason));
+    const problems = chosen.map(([, field, reason], i) => {
+      const key = { file: `${file}.ndjson`, field: field.replace(/\[\d+\]/g, '[]'), reason };
+      return { ...key, first: GOOD[file].length + 1 + i };
+    });
+    const byProblem = Map.groupBy(problems, ({ field, reason }) => `${field} ${reason}`);
+    groups.push(...Array.from(byProblem.values(), (ofGroup) => ({ ...ofGroup[0], lines: ofGroup.length })));
     const after = file === 'events' || file === 'organizations' ? [] : [make[file]('after')];
-    return [file, [...GOOD[file], ...BAD[file].map(([line], i) => badLine(file, line, i)), ...after]];
-  }),
-);
+    return [file, [...GOOD[file], ...chosen.map(([line], i) => badLine(file, line, i)), ...after]];
+  });
+  return { files: Object.fromEntries(files) as Import, groups };
+}
 
 describe('A bad line of the import', () => {
-  const { build, rejectionOf } = new Builds();
-  let built: Built;
-  let rejects: readonly Reject[];
+  const { errorOf, rejectionOf } = new Builds();
 
-  before(async () => {
-    built = await build(BAD_IMPORT, { maxInvalid: { percent: 100 } });
-    rejects = rejectsOf(built.file);
-  });
-
-  for (const file of FILES) {
-    for (const [i, [line, field, reason]] of BAD[file].entries()) {
-      const number = GOOD[file].length + 1 + i;
-      const shown = JSON.stringify(line).slice(0, 150);
-      it(`is reported: ${file} ${number}, ${field || 'the line'}: ${reason.slice(0, 60)} ← ${shown}`, () => {
-        const found = rejects.filter((reject) => reject.file === `${file}.ndjson` && reject.line === number);
-        const reasons = found.flatMap((reject) => reject.reasons);
-        expect(reasons.map(({ field, reason }) => [field, reason])).to.deep.equal([[field, reason]]);
+  for (const [what, isChosen] of [
+    ['alone', (reason: string) => !OF_OTHER_LINES.includes(reason)],
+    ['beside other lines', (reason: string) => OF_OTHER_LINES.includes(reason)],
+  ] as const) {
+    const { files, groups } = badImport(isChosen);
+    let found: readonly ProblemGroup[] = [];
+    before(async () => {
+      found = (await errorOf(ImportRejected, files)).groups;
+    });
+    for (const group of groups) {
+      const { file, field, reason = '', lines, first } = group;
+      it(`${what} is reported: ${file}, ${field}: ${reason.slice(0, 60)}`, () => {
+        const same = found.find((one) => one.file === file && one.field === field && one.reason === reason);
+        expect(same).to.include({ lines, first });
       });
     }
+    it(`${what} is reported with its own problems only`, () => {
+      expect(found).to.have.length(groups.length);
+    });
   }
 
-  it('is skipped, and every good line is kept', () => {
-    expect(rejects).to.have.length(BAD_COUNT);
-    expect(built.report).to.deep.include({
-      rejected: BAD_COUNT,
-      organizations: 2,
-      records: { events: 2, sessions: 3, tickets: 3, orders: 3, offers: 3 },
-    });
-  });
-
-  it('is written to the rejects with its text', () => {
-    for (const { file, line, reasons, text = '' } of rejects) {
-      const imported = BAD_IMPORT[file.replace('.ndjson', '')][line - 1];
-      if (reasons[0].reason === NOT_UTF8) expect(text).to.equal('');
-      // A line that contradicts other lines is written from its stored form.
-      else if (text !== imported)
-        expect(JSON.parse(text)).to.deep.include(JSON.parse(String(toLine(imported))));
-    }
-  });
-
-  it('takes its dependents with it, which count: the sessions of a bad event, and an event with bad sessions only', async () => {
+  it('has dependents, which count: the sessions of a bad event, and an event with bad sessions only', async () => {
     const files = {
       organizations: [{ organizationId: 'o' }],
       events: [event('a', { tags: 'rock' }), event('b'), event('c')],
@@ -279,21 +269,6 @@ describe('A bad line of the import', () => {
         session('c2', 'c', { durationMinutes: 'long' }),
       ],
     };
-    const { report, image, file } = await build(files, { maxInvalid: { percent: 100 } });
-    expect(report).to.deep.include({
-      rejected: 6,
-      records: { events: 1, sessions: 1, tickets: 0, orders: 0, offers: 0 },
-    });
-    expect(recordsOf(organizationOf(image, 'o').events).get('c')).to.include({ sessionCount: 1 });
-    const left = rejectsOf(file).map(({ file, line, reasons: [{ field }] }) => `${file}:${line} ${field}`);
-    expect(left).to.have.members([
-      'events.ndjson:1 tags',
-      'sessions.ndjson:1 eventId',
-      'sessions.ndjson:2 startAt',
-      'sessions.ndjson:3 eventId',
-      'sessions.ndjson:5 durationMinutes',
-      'events.ndjson:2 id',
-    ]);
     expect(await rejectionOf(files)).to.deep.include({
       message: 'the import contains 6 bad lines, 3 of them only because of others',
       groups: [
@@ -302,18 +277,11 @@ describe('A bad line of the import', () => {
         'sessions.ndjson: durationMinutes must be integer, found "long": line 5',
       ],
     });
-    // Of all lines of all files, also those of dependents.
-    for (const maxInvalid of [{ lines: 6 }, { percent: 66.7 }])
-      expect((await build(files, { maxInvalid })).report.rejected).to.equal(6);
-    for (const maxInvalid of [{ lines: 5 }, { percent: 66.6 }]) {
-      const { message } = await rejectionOf(files, { maxInvalid });
-      expect(message).to.match(/ 3 of them only because of others, of 9 read; at most 5 may be omitted$/);
-    }
   });
 });
 
 describe('The groups of bad lines', () => {
-  const { build, rejectionOf } = new Builds();
+  const { rejectionOf } = new Builds();
   const good = {
     organizations: [{ organizationId: 'o' }],
     events: [event('evt')],
@@ -416,14 +384,4 @@ describe('The groups of bad lines', () => {
       expect((await rejectionOf(files)).groups).to.deep.equal(groups);
     });
   }
-
-  it('are of lines that may be skipped, each with all its problems', async () => {
-    const { tickets } = betweenLines;
-    const { report, file } = await build({ ...good, tickets }, { maxInvalid: { percent: 100 } });
-    expect(report.records.tickets).to.equal(2);
-    const [{ line, reasons, text }, ...others] = rejectsOf(file);
-    expect(others).to.deep.equal([]);
-    expect({ line, text }).to.deep.equal({ line: 1, text: JSON.stringify(tickets[0]) });
-    expect(reasons.map(({ field }) => field)).to.deep.equal(['vat', 'ticketId']);
-  });
 });

@@ -10,6 +10,7 @@ import { COLLECTIONS, TICKETS } from '../../../src/snapshot/format/layout.ts';
 import { beginsRun } from '../../../src/snapshot/format/schema.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { NotPublished } from '../../../src/snapshot/publish/publish-snapshot.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import { byDepth } from '../../support/depth.ts';
 import { reseal, restamp } from '../../support/digests.ts';
@@ -22,7 +23,7 @@ import {
   type Built,
 } from '../../support/import-folder.ts';
 import { recordsIn, times } from '../../support/records.ts';
-import { SMALL_IMPORT } from '../../support/small-import.ts';
+import { smallImport, SMALL_IMPORT } from '../../support/small-import.ts';
 import { withFolder } from '../../support/temporary-folder.ts';
 import { histories, World } from '../../support/random-history.ts';
 import { Builds } from '../builds.ts';
@@ -190,6 +191,31 @@ describe('A build with a base', () => {
     expect(report.changes).to.include({ added: 0, replaced: 1, deleted: 5, withoutRecord: 0 });
   });
 
+  it('has only the records of the import of an organization that is complete', async () => {
+    const north = SMALL_IMPORT.tickets[0];
+    const { report, image } = await change({
+      organizations: [{ organizationId: 'north', complete: true }],
+      tickets: [north],
+    });
+    const rest = smallImport(['south']);
+    const whole = { ...rest, organizations: SMALL_IMPORT.organizations, tickets: [north, ...rest.tickets] };
+    expect(digestsOf(image)).to.deep.equal(digestsOf((await built(whole)).image));
+    expect(report.changes).to.include({ added: 0, replaced: 1, deleted: 87 });
+  });
+
+  it('lacks a deleted organization that has no line, if that is permitted', async () => {
+    const deletions = ['north', 'west'].map((id) => ({ collection: 'organizations', id }));
+    const { image, report } = await change({ deletions }, { allowShrink: true });
+    expect(digestsOf(image)).to.deep.equal(digestsOf((await built(smallImport(['south']))).image));
+    expect(report.changes).to.include({ deleted: 0 });
+    const { cause } = await errorOf(NotPublished, { deletions }, onBase());
+    expect(cause).to.include({ reason: 'organization-gone' });
+    const organizations = [{ organizationId: 'north' }];
+    expect(digestsOf((await change({ deletions, organizations })).image)).to.deep.equal(
+      digestsOf(base.image),
+    );
+  });
+
   describe('cuts the runs of a build of all records', () => {
     const organizations = [{ organizationId: 'north' }];
     // Some of the ids begin a run.
@@ -253,13 +279,15 @@ describe('A build with a base', () => {
             { ...deletion('tickets', 'tkt_0'), organizationId: 'west' },
             deletion('ticket', 'tkt_0'),
             'tkt_0',
+            { organizationId: 'north', collection: 'organizations', id: 'south' },
             deletion('events', 'evt_3'),
           ],
         },
-        'the import contains 3 bad lines and contradicts 2 records of the base',
+        'the import contains 4 bad lines and contradicts 2 records of the base',
         'deletions.ndjson: organizationId must be in the base or in organizations.ndjson, found "west": line 1',
-        'deletions.ndjson: collection must be one of events, sessions, tickets, orders, offers, found "ticket": line 2',
+        'deletions.ndjson: collection must be one of events, sessions, tickets, orders, offers, organizations, found "ticket": line 2',
         'deletions.ndjson: the line must be a JSON object, found tkt_0: line 3',
+        'deletions.ndjson: organizationId must be the id of the organization, or absent, found "north": line 4',
         'BASE: eventId must be an event of the organization, found "evt_3" in sessions "ses_3": 2 records',
       ],
       [
@@ -268,6 +296,21 @@ describe('A build with a base', () => {
         'the import contains 1 bad line',
         'sessions.ndjson: durationMinutes must be integer, found "90": line 1',
         'sessions.ndjson: eventId must be an event of the organization, found "evt": line 1',
+      ],
+      [
+        'a bad event in place of a deleted one, of which it shows no other problem',
+        { events: [{ ...SMALL_IMPORT.events[3], tags: 'jazz' }], deletions: [deletion('events', 'evt_3')] },
+        'the import contains 1 bad line and contradicts 2 records of the base, 2 of them only because of others',
+        'events.ndjson: tags must be array or null, found "jazz": line 1',
+      ],
+      [
+        'bad sessions in place of the deleted ones of an event, of which it shows no other problem',
+        {
+          sessions: [{ ...SMALL_IMPORT.sessions[3], durationMinutes: 'long' }],
+          deletions: ['ses_3', 'ses_7'].map((id) => deletion('sessions', id)),
+        },
+        'the import contains 1 bad line and contradicts 1 record of the base, 1 of them only because of others',
+        'sessions.ndjson: durationMinutes must be integer, found "long": line 1',
       ],
       [
         'an id that occurs twice in the import',

@@ -21,8 +21,6 @@ import { build, toFile, writeImport } from '../../support/import-folder.ts';
 import { refusalOf } from '../../support/refusal.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 
-const REJECTS = 'a.sqlite.rejects.ndjson';
-
 describe('The output of a build', () => {
   const inFolder = folderForEach();
   const good = () => inFolder('good');
@@ -89,43 +87,26 @@ describe('The output of a build', () => {
     });
   }
 
-  it('does not replace earlier files when lines are bad', async () => {
+  it('does not replace an earlier file when lines are bad', async () => {
     writeFileSync(target(), 'the earlier file');
-    writeFileSync(inOutput(REJECTS), 'its rejects');
     await refusalOf(build(broken(), target()), ImportRejected);
-    expect(outputs()).to.deep.equal(['a.sqlite', REJECTS]);
-    expect(readFileSync(target(), 'utf8')).to.equal('the earlier file');
-    expect(readFileSync(inOutput(REJECTS), 'utf8')).to.equal('its rejects');
-  });
-
-  it('comes with a file of the skipped lines, and with none from an earlier build', async () => {
-    const { rejected } = await build(broken(), target(), { maxInvalid: { percent: 100 } });
-    expect(rejected).to.equal(1);
-    expect(outputs()).to.deep.equal(['a.sqlite', REJECTS]);
-    expect(JSON.parse(readFileSync(inOutput(REJECTS), 'utf8'))).to.deep.equal({
-      file: 'tickets.ndjson',
-      line: SMALL_IMPORT.tickets.length + 1,
-      reasons: [{ field: '', reason: 'must be a JSON object', found: 'broken' }],
-      text: 'broken',
-    });
-    await build(good(), target());
     expect(outputs()).to.deep.equal(['a.sqlite']);
+    expect(readFileSync(target(), 'utf8')).to.equal('the earlier file');
   });
 
   for (const umask of [0, 0o22, 0o77]) {
-    it(`and the skipped lines are for the owner and the group, with umask ${umask.toString(8)}`, async () => {
+    it(`is for the owner and the group, with umask ${umask.toString(8)}`, async () => {
       const before = process.umask(umask);
       try {
-        await build(broken(), target(), { maxInvalid: { percent: 100 } });
+        await build(good(), target());
       } finally {
         process.umask(before);
       }
-      const modes = ['a.sqlite', REJECTS].map((name) => statSync(inOutput(name)).mode & 0o777);
-      expect(modes).to.deep.equal([0o640, 0o640]);
+      expect(statSync(target()).mode & 0o777).to.equal(0o640);
     });
   }
 
-  it('does not replace a file that was written or removed during the build, nor its rejects', async () => {
+  it('does not replace a file that was written or removed during the build', async () => {
     const changes: (() => void)[] = [
       () => {
         writeFileSync(target(), 'another file');
@@ -137,7 +118,6 @@ describe('The output of a build', () => {
         rmSync(target());
       },
     ];
-    writeFileSync(inOutput(REJECTS), 'other rejects');
     for (const change of changes) {
       let isDone = false;
       const onProgress = () => {
@@ -146,7 +126,7 @@ describe('The output of a build', () => {
       };
       const { message } = await refusalOf(build(good(), target(), { onProgress }), NotPublished);
       expect(message).to.match(/: the file to replace has changed meanwhile: build or publish again$/);
-      expect(outputs()).to.deep.equal(existsSync(target()) ? ['a.sqlite', REJECTS] : [REJECTS]);
+      expect(outputs()).to.deep.equal(existsSync(target()) ? ['a.sqlite'] : []);
       if (existsSync(target())) expect(readFileSync(target(), 'utf8')).to.match(/^another file/);
     }
   });

@@ -13,7 +13,7 @@ describe('The import threads', () => {
 
   beforeEach(() => {
     const organizations = new Map([['north', 0]]);
-    const data = { organizations, badOrganizations: new Set<string>(), producedAt: 0 };
+    const data = { organizations, badOrganizations: new Set<string>(), held: new Map(), producedAt: 0 };
     threads = new ImportThreads(data, inFolder(''));
   });
 

@@ -66,7 +66,8 @@ describe('A build that publishes', () => {
   });
 
   it('is refused for the reasons for which a publication is', async () => {
-    expect(await refused({ ...SMALL_IMPORT, tickets: [] })).to.equal('shrunk');
+    const { organizations } = SMALL_IMPORT;
+    expect(await refused({ organizations })).to.equal('shrunk');
     expect(await refused(smallImport(['north']))).to.equal('organization-gone');
     expect(await refused(SMALL_IMPORT, { producedAt: new Date('2020-01-01T00:00:00Z') })).to.equal('older');
     copyFileSync(snapshot.path, inFolder('served/other.sqlite'));
@@ -83,12 +84,14 @@ describe('A build that publishes', () => {
     }
   });
 
-  it('parses the records of a base that is not published', async () => {
+  it('parses the records of an earlier snapshot that is not published', async () => {
     const base = snapshot.altered('tickets', replaceInRecords(',"currency":', ',"currency"'));
     expect(await refused(NO_CHANGES, { base })).to.equal('inconsistent');
     const copy = inFolder('copy.sqlite');
     copyFileSync(served(), copy);
     await publish(NO_CHANGES, { base: copy });
+    const bad = { ...SMALL_IMPORT, offers: [{ organizationId: 'north' }] };
+    expect(await refused(bad, { previous: base, holdBack: inFolder('held') })).to.equal('inconsistent');
   });
 
   it('lets a publication in its place wait, under one lock', async () => {

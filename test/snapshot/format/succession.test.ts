@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { CollectionName } from '../../../src/contract/operations.ts';
-import { byCollection, COLLECTIONS } from '../../../src/snapshot/format/layout.ts';
+import { byCollection } from '../../../src/snapshot/format/layout.ts';
 import type { Manifest, RecordCounts } from '../../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { checkSuccession } from '../../../src/snapshot/format/succession.ts';
@@ -9,7 +9,7 @@ import { thrownBy } from '../../support/refusal.ts';
 
 const LIVE_AT = '2026-11-21T10:00:00.000Z';
 const OLDER = '2026-11-21T09:59:59.999999Z';
-const COUNTS: RecordCounts = { events: 10, sessions: 20, tickets: 101, orders: 50, offers: 0 };
+const COUNTS: RecordCounts = { events: 10, sessions: 499, tickets: 1001, orders: 500, offers: 300 };
 
 function organization(organizationId: string, counts: Partial<Record<CollectionName, number>> = {}) {
   const all = { ...COUNTS, ...counts };
@@ -26,6 +26,7 @@ function check(changed: Partial<Manifest>): void {
   const next = manifest('next', { producedAt: LIVE_AT, organizations: [north, south], ...changed });
   const live = [north, south].map(({ organizationId }) => ({
     organizationId,
+    snapshotId: 'live',
     producedAt: LIVE_AT,
     counts: COUNTS,
   }));
@@ -74,16 +75,43 @@ describe('The succession check', () => {
     });
   }
 
-  for (const { name } of COLLECTIONS.filter(({ name }) => COUNTS[name] > 0)) {
-    it(`refuses a snapshot that lost more than half of the ${name}, and reports both counts`, () => {
+  const shrunk = (counts: Partial<RecordCounts>, ofNorth: Partial<RecordCounts> = {}) => [
+    organization('north', ofNorth),
+    organization('south', counts),
+  ];
+
+  for (const name of ['tickets', 'orders'] as const) {
+    it(`refuses a snapshot that lost more than half of at least 500 ${name}, and reports both counts`, () => {
       const half = Math.ceil(COUNTS[name] / 2);
-      const shrunk = (count: number) => [north, organization('south', { [name]: count })];
-      check({ organizations: shrunk(half) });
-      const { reason, message } = refusalOf({ organizations: shrunk(half - 1), permits: ['rollback'] });
+      check({ organizations: shrunk({ [name]: half }) });
+      const { reason, message } = refusalOf({
+        organizations: shrunk({ [name]: half - 1 }),
+        permits: ['rollback'],
+      });
       expect(reason).to.equal('shrunk');
       expect(message)
         .to.match(new RegExp(`^it has ${half - 1} ${name} of organization "south", .* has ${COUNTS[name]};`))
         .and.include('--allow-shrink');
     });
   }
+
+  it('refuses the loss of fewer records if all organizations lost more than half of at least 500', () => {
+    check({ organizations: shrunk({ events: 0, sessions: 0, offers: 0 }, { events: 0 }) });
+    check({ organizations: shrunk({ offers: 0 }, { offers: 300 }) });
+    const message = (ofNorth: number) =>
+      refusalOf({ organizations: shrunk({ offers: 0 }, { offers: ofNorth }) }).message;
+    expect(message(299)).to.match(/^it has 0 offers of organization "south"/);
+    expect(message(149)).to.match(/^it has 149 offers of organization "north"/);
+  });
+
+  it('refuses a snapshot without any record of an organization that had some', () => {
+    const none = byCollection(() => 0);
+    expect(refusalOf({ organizations: shrunk(none) }).message).to.match(/^it has 0 events of .*"south"/);
+  });
+
+  it('admits any loss from a snapshot of which it descends, whose build has checked it, unless it is older', () => {
+    const ancestors = [{ snapshotId: 'live', producedAt: LIVE_AT }];
+    check({ organizations: [], ancestors });
+    expect(refusalOf({ organizations: [], ancestors, producedAt: OLDER }).reason).to.equal('older');
+  });
 });

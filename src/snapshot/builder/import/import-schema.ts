@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { IANAZone } from 'luxon';
 import {
+  boolean,
   type Field,
   type Fields,
   id,
@@ -25,6 +26,10 @@ export const ORGANIZATION_ID = id('Organization of the record.', 'org_1');
 export const ORGANIZATION_FIELDS: Fields = {
   organizationId: ORGANIZATION_ID,
   name: text('Display name.', 'Théâtre'),
+  complete: boolean(
+    'With `--base`: whether the import has all records of the organization. Others of the base are deleted.',
+    true,
+  ),
 };
 
 /** Returns the fields of an import record that are not served. */

@@ -1,5 +1,5 @@
 import type { Json } from '../../../contract/field.ts';
-import { type JsonObject, textsIn } from '../../format/json-values.ts';
+import { type JsonObject, textIn, textsIn } from '../../format/json-values.ts';
 import { type LineBlock, linesOf } from './import-files.ts';
 import { DOUBLED_NEWLINE, type FieldProblem } from './problems.ts';
 import { isOfPricing, isSuspect, RULES } from './rules.ts';
@@ -15,8 +15,8 @@ const MAX_CHECKED_LENGTH = 65_536;
 
 /** Collects the bad lines of a block, and what good lines have and their records lack. */
 export class LineNotes {
-  /** Number of lines that are not blank. */
-  lines = 0;
+  /** Number of good lines. */
+  good = 0;
   /** Problems that only follow from other lines come last. A line that cannot be decoded has no text. */
   readonly bad: { line: number; problems: readonly FieldProblem[]; text: string | undefined }[] = [];
   /** Occurrences of undeclared fields. */
@@ -62,19 +62,22 @@ export class LineNotes {
 
 /**
  * Reads the lines of a block.
+ * @param held organizations whose lines are skipped
  * @param problemsOf returns the problems of a line's object, and notes what else it has
  */
 export function readBlock(
   block: LineBlock,
+  held: ReadonlyMap<string, unknown>,
   problemsOf: (record: JsonObject, notes: LineNotes, text: string) => readonly FieldProblem[],
 ): LineNotes {
   const notes = new LineNotes();
   for (const line of linesOf(block)) {
-    notes.lines++;
+    if (held.size > 0 && held.has(textIn(line.record?.['organizationId']))) continue;
     notes.line = line.number;
     notes.mentions = [];
     const problems = line.record === undefined ? [line.problem] : problemsOf(line.record, notes, line.text);
     if (problems.length > 0) notes.bad.push({ line: line.number, problems, text: line.text });
+    else notes.good++;
   }
   return notes;
 }

@@ -1,6 +1,8 @@
 import type Database from 'better-sqlite3';
 import { parseTimestamp } from '../../../contract/timestamp.ts';
+import type { CollectionName } from '../../../contract/operations.ts';
 import { type CollectionLayout, OFFERS } from '../../format/layout.ts';
+import { declaredCounts } from '../../format/manifest.ts';
 import type { SnapshotOrigin } from '../../../store/organization-image.ts';
 import type { StagedRecord } from '../staging/staging-file.ts';
 import { LINKED, type Staging } from '../staging/staging.ts';
@@ -28,6 +30,8 @@ export class Comparison {
   deleted = 0;
   /** Number of those that the import deletes. */
   requested = 0;
+  /** Numbers of earlier records, without those that the import deletes, also from any organization. */
+  readonly expected: ReadonlyMap<string, Record<CollectionName, number>>;
   readonly #staging: Staging;
   readonly #earlier: EarlierSnapshot;
   readonly #insertLinked: Database.Statement<[number, string, string]>;
@@ -36,6 +40,7 @@ export class Comparison {
   constructor(staging: Staging, earlier: EarlierSnapshot) {
     this.#staging = staging;
     this.#earlier = earlier;
+    this.expected = new Map(Array.from(earlier.organizations, ([id, one]) => [id, declaredCounts(one)]));
     if (earlier.isBase) staging.ids.buildFilter();
     const { database } = staging;
     database.exec(`
@@ -49,7 +54,7 @@ export class Comparison {
     this.#selectLinked.pluck();
   }
 
-  /** Yields the staged records of a collection, those of a base that stay, and the earlier ones that are gone. */
+  /** Yields the staged records of a collection, the earlier ones that stay, and those that are gone. */
   compare(layout: CollectionLayout, staged: Generator<StagedRecord, undefined>): Iterable<MergedPart> {
     return LINKED.includes(layout) ? this.#compareLinked(layout, staged) : this.#merge(layout, staged);
   }
@@ -104,7 +109,7 @@ export class Comparison {
     const { layout } = run.run;
     const named = this.#staging.ids.find(layout.name, organization, run.ids, row);
     // The ids of linked records that stay are staged.
-    const isMerged = this.#earlier.isBase && !LINKED.includes(layout);
+    const isMerged = this.#staging.staying[organization] && !LINKED.includes(layout);
     if (named === 'base' || (named === undefined && isMerged)) return 'stays';
     if (named === 'import') {
       this.replaced++;
@@ -112,6 +117,8 @@ export class Comparison {
     }
     this.deleted++;
     if (named === 'deletion') this.requested++;
+    const expected = this.expected.get(this.#staging.organizationIds[organization]);
+    if (named !== undefined && expected !== undefined) expected[layout.name]--;
     return { collection: layout.name, organization, id: run.idAt(row), deletedAt: undefined };
   }
 

@@ -17,7 +17,7 @@ import type { Staging } from './staging.ts';
 interface Import {
   readonly staging: Staging;
   readonly folder: ImportFolder;
-  readonly base: EarlierSnapshot | undefined;
+  readonly earlier: EarlierSnapshot | undefined;
   /** Number of staged lines, without bad ones. */
   readonly lines: Readonly<Record<CollectionName, number>>;
 }
@@ -38,8 +38,9 @@ export function rejectContradictions(imported: Import): void {
   database.exec('CREATE TABLE events_of_sessions AS SELECT organization, event FROM known_sessions');
   rejectSessionsWithoutEvent(imported);
   collectIds(imported, SESSIONS);
-  if (imported.base !== undefined) rejectSessionsWithoutEvent(imported, "origin = 'base'");
+  // Has also the sessions of a base that are rejected with their bad event, which then lacks no session.
   database.exec(SESSIONS_BY_EVENT);
+  if (imported.staging.staying.includes(true)) rejectSessionsWithoutEvent(imported, "origin = 'base'");
   rejectEventsWithoutSession(imported);
   for (const layout of [TICKETS, ORDERS, OFFERS]) collectIds(imported, layout);
 }
@@ -52,7 +53,7 @@ function knownLines(layout: CollectionLayout): string {
   const keyOf = (field: string) => `sort_key(nullif(text_in(text, '${field}'), ''))`;
   return `
     CREATE TABLE bad_${name} AS
-    SELECT origin, line, position_of(text_in(text, 'organizationId')) AS organization, ${keyOf(resource.id)} AS id,
+    SELECT origin, line, position_of(organization_id) AS organization, ${keyOf(resource.id)} AS id,
       NULL AS instant, ${keyOf(layout === EVENTS ? resource.id : 'eventId')} AS event
     FROM rejections WHERE list = '${name}';
     CREATE TEMP VIEW known_${name} AS
@@ -60,9 +61,9 @@ function knownLines(layout: CollectionLayout): string {
     UNION ALL SELECT * FROM bad_${name} WHERE ${IS_KNOWN}`;
 }
 
-/** Collects the ids of a collection: of its lines, of which repeated ones are rejected, and of the base. */
+/** Collects the ids of a collection: of its lines, of which repeated ones are rejected, and of staged earlier records. */
 function collectIds(imported: Import, layout: CollectionLayout): void {
-  const { staging, base, lines } = imported;
+  const { staging, earlier, lines } = imported;
   const { name, resource } = layout;
   const distinct = staging.ids.addLines(name);
   const count = staging.database.prepare<[], number>(`SELECT count(*) FROM bad_${name} WHERE ${IS_KNOWN}`);
@@ -78,7 +79,7 @@ function collectIds(imported: Import, layout: CollectionLayout): void {
     );
   }
   if (bad > 0) staging.database.exec(`DELETE FROM ids WHERE collection = '${name}' AND origin = 'bad'`);
-  base?.stage(layout, staging);
+  earlier?.stage(layout, staging);
 }
 
 function rejectSessionsWithoutEvent(imported: Import, condition = 'TRUE'): void {
@@ -119,12 +120,6 @@ function mayBeOf(name: CollectionName, { folder }: Import): string {
   return folder.incomplete.has(name) ? 'TRUE' : `(event IN (SELECT event FROM bad_${name})) IS NOT FALSE`;
 }
 
-/** SQL expressions of the fields that an import line has and its stored record lacks. */
-const IMPORT_ONLY: ReadonlyMap<CollectionLayout, string> = new Map([
-  [SESSIONS, `'"eventId":' || event_id || ',' ||`],
-  [OFFERS, `'"heldByEventIds":' || event_ids || ',' ||`],
-]);
-
 const IS_REJECTED = '(origin, line) IN (SELECT origin, line FROM rejected)';
 
 /**
@@ -133,7 +128,7 @@ const IS_REJECTED = '(origin, line) IN (SELECT origin, line FROM rejected)';
  *   `is_consequence`: whether the problem only follows from another rejection
  */
 function reject(
-  { staging: { database, files }, folder, base }: Import,
+  { staging: { database, files }, folder, earlier }: Import,
   layout: CollectionLayout,
   { field, reason }: FieldProblem,
   rows: string,
@@ -152,11 +147,10 @@ function reject(
   if (database.prepare('SELECT 1 FROM rejected').get() !== undefined) {
     for (const schema of files) {
       // The lines are in the files of the threads, and the records of a base in this one.
-      const file = (schema === 'main' ? base?.path : folder.files.get(name)) ?? name;
+      const file = (schema === 'main' ? earlier?.path : folder.files.get(name)) ?? name;
       const insert = database.prepare(`
-        INSERT INTO rejections (list, origin, line, file, reasons, text)
-        SELECT '${name}', origin, line, ?, json_array(json(problem)),
-          '{"organizationId":' || json_quote(organization_id(organization)) || ',' || ${IMPORT_ONLY.get(layout) ?? ''} substr(record, 2)
+        INSERT INTO rejections (list, origin, line, file, reasons, organization_id)
+        SELECT '${name}', origin, line, ?, json_array(json(problem)), organization_id(organization)
         FROM rejected JOIN ${schema}.${name} USING (origin, line)`);
       insert.run(file);
       database.exec(`DELETE FROM ${schema}.${name} WHERE ${IS_REJECTED}`);

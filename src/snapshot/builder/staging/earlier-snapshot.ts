@@ -78,13 +78,15 @@ export class EarlierSnapshot implements Disposable {
   }
 
   /**
-   * Stages the events or sessions that the import does not name, once the ids of its lines are known. The records of
-   * other collections are merged.
+   * Stages the events or sessions that stay unless the import names them, once the ids of its lines are known. The
+   * records of other collections are merged.
    */
-  stage(layout: CollectionLayout, { ids, tables, organizationIds }: Staging): void {
+  stage(layout: CollectionLayout, { ids, tables, organizationIds, staying }: Staging): void {
     if (!LINKED.includes(layout)) return;
     let line = 0;
-    for (const run of this.runs(layout, organizationIds)) {
+    // No organization has the empty id.
+    const organizations = organizationIds.map((id, position) => (staying[position] ? id : ''));
+    for (const run of this.runs(layout, organizations)) {
       const { organization } = run;
       for (let row = 0; row < run.count; row++) {
         line++;

@@ -121,6 +121,8 @@ export interface ReaderData {
   readonly badOrganizations: ReadonlySet<string>;
   /** In milliseconds since the epoch. */
   readonly producedAt: number;
+  /** Ids of organizations whose lines are skipped. */
+  readonly held: ReadonlyMap<string, unknown>;
   /** A file that does not exist yet. */
   readonly stagingFile: string;
 }
@@ -128,12 +130,14 @@ export interface ReaderData {
 /** Reads blocks of lines, and writes their records to a staging file of its own. */
 export class BlockReader {
   readonly #database: Database.Database;
+  readonly #held: ReadonlyMap<string, unknown>;
   readonly #tables: StagingTables;
   readonly #mentions: Mentions;
   readonly #producedAt: number;
   readonly #readers: Readonly<Record<CollectionName, { layout: CollectionLayout; read: ReadLine }>>;
 
-  constructor({ organizations, badOrganizations, producedAt, stagingFile }: ReaderData) {
+  constructor({ organizations, badOrganizations, held, producedAt, stagingFile }: ReaderData) {
+    this.#held = held;
     this.#producedAt = producedAt;
     this.#database = newDatabase(stagingFile);
     this.#tables = new StagingTables(this.#database);
@@ -154,7 +158,7 @@ export class BlockReader {
     // A Buffer of another thread arrives as a Uint8Array.
     const { buffer, byteOffset, length } = task.block.bytes;
     const bytes = Buffer.from(buffer, byteOffset, length);
-    return readBlock({ ...task.block, bytes }, (imported, notes, text) => {
+    return readBlock({ ...task.block, bytes }, this.#held, (imported, notes, text) => {
       notes.producedAt = this.#producedAt;
       const reading = read(imported, notes, text);
       if ('problems' in reading) return reading.problems;

@@ -1,17 +1,30 @@
-import { writeFile } from 'node:fs/promises';
 import type Database from 'better-sqlite3';
 import { parseObject, textIn } from '../../format/json-values.ts';
 import { IMPORT_FILES, type ImportFolder, ORGANIZATIONS_FILE } from '../import/import-files.ts';
 import { addCount, type LineNotes } from '../import/line-notes.ts';
-import { inAnyPosition, type ProblemGroup, shown } from '../import/problems.ts';
+import { type FieldProblem, inAnyPosition, type ProblemGroup, shown } from '../import/problems.ts';
 import type { Warning } from '../import/rules.ts';
 
+/** An organization of which the import is not used, so that it stays as it was. */
+export interface HeldBack extends Partial<Pick<ProblemGroup, 'file' | 'field' | 'found'>> {
+  readonly organizationId: string;
+  /** Such as `events.ndjson:12: eventTimezone must be …, found "Berlin" (3 lines)`. */
+  readonly reason: string;
+  /** The line of its first problem; undefined for a loss, and for a record of a base. */
+  readonly line?: number | undefined;
+  /** Number of its bad lines. */
+  readonly lines?: number;
+}
+
 /** Formats a group, such as `tickets.ndjson: orderId is missing: 20,000 lines, first: 1`. */
-export function describeGroup({ file, field, reason, found, lines, first, ofBase }: ProblemGroup): string {
-  const value = found === undefined ? '' : `, found ${found}`;
+export function describeGroup(group: ProblemGroup): string {
+  const { file, lines, first, ofBase } = group;
   const inFile = lines === 1 ? `line ${first}` : `${counted(lines, 'line')}, first: ${first}`;
-  const where = ofBase === true ? counted(lines, 'record') : inFile;
-  return `${file}: ${field || 'the line'} ${reason}${value}: ${where}`;
+  return `${file}: ${sentence(group)}: ${ofBase === true ? counted(lines, 'record') : inFile}`;
+}
+
+function sentence({ field, reason, found }: FieldProblem): string {
+  return `${field || 'the line'} ${reason}${found === undefined ? '' : `, found ${found}`}`;
 }
 
 /** The import folder has misnamed entries, bad lines or no organization, and no snapshot was written. */
@@ -21,27 +34,18 @@ export class ImportRejected extends Error {
   readonly misnamed: readonly string[];
   readonly groups: readonly ProblemGroup[];
   readonly total: number;
-  /** Whether omitting bad lines would permit the build. */
-  readonly areLinesOmissible: boolean;
 
-  /** @param excess the rest of the message when too many lines are bad to be omitted */
-  constructor(
-    rejections: Rejections,
-    { misnamed }: ImportFolder,
-    lacksOrganizations: boolean,
-    excess: string,
-  ) {
+  constructor(rejections: Rejections, { misnamed }: ImportFolder, lacksOrganizations: boolean) {
     const problems: string[] = [];
     if (misnamed.length > 0) problems.push(`${counted(misnamed.length, 'entry is', 'entries are')} misnamed`);
     if (lacksOrganizations)
       problems.push(`no organization: ${ORGANIZATIONS_FILE}.ndjson must have a line for each organization`);
     const counts = rejections.counts();
     if (counts.total > 0) problems.push(describeTotal(counts));
-    super(problems.join('; ') + excess);
+    super(problems.join('; '));
     this.misnamed = misnamed;
     this.groups = rejections.groups();
     this.total = counts.total;
-    this.areLinesOmissible = misnamed.length === 0 && !lacksOrganizations;
   }
 }
 
@@ -50,7 +54,12 @@ interface GroupRow extends Omit<ProblemGroup, 'found' | 'ofBase'> {
   readonly isOfBase: 0 | 1;
 }
 
-type Counts = Readonly<Record<'total' | 'contradictions' | 'ofBase' | 'consequences', number>>;
+interface FirstRow extends Record<'organizationId' | 'file' | 'problem', string> {
+  readonly line: number | null;
+  readonly lines: number;
+}
+
+type Counts = Readonly<Record<'total' | 'ofBase' | 'consequences', number>>;
 
 function describeTotal({ total, consequences, ofBase }: Counts): string {
   const lines = ofBase < total ? [`contains ${counted(total - ofBase, 'bad line')}`] : [];
@@ -67,11 +76,9 @@ function counted(count: number, one: string, many = `${one}s`): string {
  * The notes on the lines of an import, and its rejections: bad lines, and lines and records of a base that contradict
  * others.
  *
- *     rejections    list, origin, line → file, reasons, text
+ *     rejections    list, origin, line → file, reasons, organization_id, text
  */
 export class Rejections {
-  /** Number of lines that were read. */
-  lines = 0;
   /** Occurrences of undeclared fields, by file and field. */
   readonly dropped = new Map<string, number>();
   /** Warnings about lines that were accepted, by file and problem. */
@@ -88,18 +95,19 @@ export class Rejections {
     );
     database.exec(`
       CREATE TABLE rejections (
-        list TEXT, origin TEXT, line INTEGER, file TEXT, reasons TEXT, text TEXT,
+        list TEXT, origin TEXT, line INTEGER, file TEXT, reasons TEXT, organization_id TEXT, text TEXT,
         PRIMARY KEY (list, origin, line)
       ) STRICT, WITHOUT ROWID`);
     this.#database = database;
-    this.#insertBad = database.prepare(`INSERT INTO rejections VALUES (?, 'bad', ?, ?, ?, ?)`);
+    this.#insertBad = database.prepare(
+      "INSERT INTO rejections VALUES (?, 'bad', ?, ?, ?, text_in(?, 'organizationId'), ?)",
+    );
   }
 
   /** @param list name of the file without ending, which a misnamed file lacks */
-  add(list: string, file: string, { lines, bad, dropped, suspects }: LineNotes): void {
-    this.lines += lines;
+  add(list: string, file: string, { bad, dropped, suspects }: LineNotes): void {
     for (const { line, problems, text } of bad)
-      this.#insertBad.run(list, line, file, JSON.stringify(problems), text);
+      this.#insertBad.run(list, line, file, JSON.stringify(problems), text, text);
     for (const [field, count] of dropped) addCount(this.dropped, `${file}: ${field}`, count);
     for (const [problem, { count, first }] of suspects) {
       const key = `${file} ${problem}`;
@@ -110,20 +118,42 @@ export class Rejections {
 
   /** Returns the organizations of the bad lines so far, with the empty text for an unknown one. */
   organizations(): Set<string> {
-    const ids = this.#database.prepare<[], string>(`SELECT text_in(text, 'organizationId') FROM rejections`);
+    const ids = this.#database.prepare<[], string>('SELECT DISTINCT organization_id FROM rejections');
     return new Set(ids.pluck().iterate());
   }
 
-  /** Returns the number of all, and of those that contradict others, of a base, and only because of others. */
+  /** Returns the number of all, and of those of a base, and only because of others. */
   counts(): Counts {
     const [counts] = this.#database
       .prepare<[], Counts>(
-        `SELECT count(*) AS total, total(origin <> 'bad') AS contradictions, total(origin = 'base') AS ofBase,
+        `SELECT count(*) AS total, total(origin = 'base') AS ofBase,
            total(reasons ->> '$[0].isConsequence') AS consequences
          FROM rejections`,
       )
       .all();
     return counts;
+  }
+
+  /** Returns the organizations with rejections, each with the first one. */
+  heldBack(): HeldBack[] {
+    const firsts = this.#database.prepare<[], FirstRow>(
+      `SELECT organization_id AS organizationId, file, iif(origin = 'base', NULL, line) AS line, reasons -> '$[0]' AS problem,
+         count(*) AS lines,
+         min(format('%d %2d %20d', reasons ->> '$[0].isConsequence' IS TRUE, file_order(file), line)) AS first
+       FROM rejections GROUP BY organization_id`,
+    );
+    return Array.from(firsts.iterate(), ({ organizationId, file, line, problem, lines }) => {
+      const { field, reason, found } = JSON.parse(problem) as FieldProblem;
+      const rest = {
+        line: line ?? undefined,
+        field,
+        found: found === undefined ? undefined : shown(found),
+        lines,
+      };
+      const text = `${line === null ? file : `${file}:${line}`}: ${sentence({ ...rest, reason })}`;
+      const count = lines === 1 ? '' : ` (${counted(lines, 'line')})`;
+      return { organizationId, reason: text + count, file, ...rest };
+    });
   }
 
   groups(): ProblemGroup[] {
@@ -141,20 +171,6 @@ export class Rejections {
         ofBase: isOfBase === 1 || undefined,
       };
     });
-  }
-
-  /** Writes all rejections to a file as lines of JSON, ordered by file and line. */
-  async write(path: string): Promise<void> {
-    const rows = this.#database
-      .prepare<[], [file: string, line: number, reasons: string, text: string | null]>(
-        'SELECT file, line, reasons, text FROM rejections ORDER BY file_order(file), line',
-      )
-      .raw();
-    const lines = Iterator.from(rows.iterate()).map(([file, line, reasons, text]) => {
-      const rejection = { file, line, reasons: JSON.parse(reasons) as unknown, text: text ?? undefined };
-      return `${JSON.stringify(rejection, ['file', 'line', 'reasons', 'field', 'reason', 'found', 'text'])}\n`;
-    });
-    await writeFile(path, lines);
   }
 }
 

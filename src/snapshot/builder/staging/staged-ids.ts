@@ -23,13 +23,18 @@ const ANYWHERE = -1;
  */
 export class StagedIds {
   readonly #database: Database.Database;
+  readonly #isHeld: (organization: number) => boolean;
   readonly #insert: Database.Statement<[string, number, Buffer, Named, number | null, bigint | null]>;
-  readonly #select: Database.Statement<[string, number, Buffer], Named>;
+  readonly #select: Database.Statement<[string, number, number, Buffer], Named>;
   /** Has a bit for each id, by its hash. It spares the look-up of most ids that are not named. */
   #filter: Uint8Array | undefined;
 
-  /** Also defines the SQL functions `sort_key` and `id_of`. */
-  constructor(database: Database.Database) {
+  /**
+   * Also defines the SQL functions `sort_key` and `id_of`.
+   * @param isHeld whether deletions from any organization do not apply to one
+   */
+  constructor(database: Database.Database, isHeld: (organization: number) => boolean = () => false) {
+    this.#isHeld = isHeld;
     database.function('sort_key', { deterministic: true }, (id: string | null) => id && sortKey(id));
     database.function('id_of', { deterministic: true }, (key: Buffer | null) => key && idOf(key));
     database.exec(`
@@ -40,7 +45,7 @@ export class StagedIds {
     this.#database = database;
     this.#insert = database.prepare('INSERT OR IGNORE INTO ids VALUES (?, ?, ?, ?, ?, ?)');
     this.#select = database.prepare(
-      `SELECT origin FROM ids WHERE collection = ? AND organization IN (?, ${ANYWHERE}) AND id = ?
+      `SELECT origin FROM ids WHERE collection = ? AND organization IN (?, ?) AND id = ?
        ORDER BY organization DESC LIMIT 1`,
     );
     this.#select.pluck();
@@ -88,7 +93,8 @@ export class StagedIds {
 
   /** Returns the origin of an id; undefined when the build does not name it. */
   get(collection: string, organization: number, id: string): Named | undefined {
-    return this.#select.get(collection, organization, sortKey(id));
+    const anywhere = this.#isHeld(organization) ? organization : ANYWHERE;
+    return this.#select.get(collection, organization, anywhere, sortKey(id));
   }
 
   /** Returns the origin of the id at a position of `ids`. */

@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import { type CollectionLayout, COLLECTIONS, EVENTS, SESSIONS } from '../../format/layout.ts';
 import { warningsOf } from './warnings.ts';
 import type { Rule, Warning } from '../import/rules.ts';
-import type { Rejections } from './rejections.ts';
+import type { HeldBack, Rejections } from './rejections.ts';
 import { StagedIds } from './staged-ids.ts';
 import { eventOf, selectAll, type StagedRecord, StagingTables } from './staging-file.ts';
 
@@ -10,6 +10,18 @@ const SORT_THREADS = 2;
 
 /** Collections whose records are checked and derived together, those of a base included. */
 export const LINKED: readonly CollectionLayout[] = [EVENTS, SESSIONS];
+
+/** The organizations of a new snapshot. */
+export interface ImportOrganizations {
+  /** Names by id, in the order of the ids. */
+  readonly names: ReadonlyMap<string, string>;
+  /** Those whose earlier records stay unless the import names them. */
+  readonly staying: ReadonlySet<string>;
+  /** Those of which the import has nothing, so that all their earlier records stay. */
+  readonly held: ReadonlyMap<string, HeldBack>;
+  /** Those with a line. */
+  readonly listed: ReadonlySet<string>;
+}
 
 /** The staged records of all threads, and of a base, which SQLite cross-checks and sorts. */
 export class Staging {
@@ -22,25 +34,28 @@ export class Staging {
   /** Names of the organizations by id, in ascending order, which is that of the positions. */
   readonly names: ReadonlyMap<string, string>;
   readonly organizationIds: readonly string[];
+  /** Whether the earlier records of an organization stay unless the import names them, by position. */
+  readonly staying: readonly boolean[];
 
   /**
    * Attaches the files of the threads. Creates views of each table over all files, such as `all_tickets`.
    * @param database that of the rejections, for everything but the records of the import
-   * @param organizations the positions of the organizations by id
+   * @param positions those of the organizations by id
    */
   constructor(
     database: Database.Database,
     rejections: Rejections,
-    names: ReadonlyMap<string, string>,
-    organizations: ReadonlyMap<string, number>,
+    { names, held, staying }: ImportOrganizations,
+    positions: ReadonlyMap<string, number>,
     files: readonly string[],
   ) {
     this.database = database;
     this.rejections = rejections;
     this.names = names;
     this.organizationIds = [...names.keys()];
+    this.staying = this.organizationIds.map((id) => staying.has(id));
     database.pragma(`threads = ${SORT_THREADS}`);
-    this.ids = new StagedIds(database);
+    this.ids = new StagedIds(database, (position) => held.has(this.organizationIds[position]));
     this.tables = new StagingTables(database);
     for (const [i, file] of files.entries()) {
       const name = `staging_${i}`;
@@ -50,7 +65,7 @@ export class Staging {
     for (const { name } of COLLECTIONS)
       database.exec(`CREATE TEMP VIEW all_${name} AS ${selectAll(this.files, name)}`);
     database.function('organization_id', (position: number) => this.organizationIds[position]);
-    database.function('position_of', (id: string) => organizations.get(id) ?? null);
+    database.function('position_of', (id: string) => positions.get(id) ?? null);
   }
 
   /** Iterates over the staged records of a collection, by organization and in list order. */
