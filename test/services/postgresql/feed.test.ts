@@ -203,7 +203,7 @@ describe('A feed from PostgreSQL', () => {
     const report = () =>
       JSON.parse(readFileSync(inFolder('snapshots/main.feed.json'), 'utf8')) as Record<string, unknown>;
     const session = new DatabaseSession(server);
-    await session.run('BEGIN; LOCK TABLE refunds');
+    await session.run('BEGIN; LOCK TABLE pickup_points');
     const { code, stderr } = await feed();
     expect(code, stderr).to.equal(1);
     expect(stderr).to.match(/canceling statement due to lock timeout[^]*feed\.sh: the export failed\n$/);
