@@ -228,9 +228,9 @@ BEGIN
   this.reason := coalesce(requested, feed.reason(last, this));
   this.held_back := '{}';
   this.whole := ARRAY(
-    SELECT id FROM unnest(this.organizations) AS id
-    WHERE id = ANY (last.held_back) OR id <> ALL (last.organizations));
-  this.gone := ARRAY(SELECT id FROM unnest(last.organizations) AS id WHERE id <> ALL (this.organizations));
+    (SELECT unnest(this.organizations) EXCEPT SELECT unnest(last.organizations))
+    UNION (SELECT unnest(this.organizations) INTERSECT SELECT unnest(last.held_back)));
+  this.gone := ARRAY(SELECT unnest(last.organizations) EXCEPT SELECT unnest(this.organizations));
   -- Those of feeds that did not end.
   DELETE FROM feed.exports WHERE previous = of_last;
   INSERT INTO feed.exports SELECT this.*;
@@ -303,9 +303,12 @@ BEGIN
   DELETE FROM feed.exports
   WHERE token IN (SELECT previous FROM feed.exports WHERE token = done.previous)
      OR exported_at NOT BETWEEN now() - interval '7 days' AND now() + interval '7 days' AND token <> of_token;
-  DELETE FROM feed.changes
-  WHERE changed_in < (SELECT since FROM feed.exports ORDER BY since LIMIT 1)
-     OR changed_in >= pg_snapshot_xmax(pg_current_snapshot());
+  -- An export in progress, which holds the lock, needs the changes from its own `since` on.
+  IF pg_try_advisory_xact_lock('feed.changes'::regclass::oid::bigint) THEN
+    DELETE FROM feed.changes
+    WHERE changed_in < (SELECT since FROM feed.exports ORDER BY since LIMIT 1)
+       OR changed_in >= pg_snapshot_xmax(pg_current_snapshot());
+  END IF;
 END
 $$;
 

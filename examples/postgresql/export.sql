@@ -10,6 +10,9 @@ SET jit = off;
 SET lock_timeout = '900ms';
 SET statement_timeout = '30min';
 
+-- Until the session ends, no other feed removes changes.
+SELECT pg_advisory_lock_shared('feed.changes'::regclass::oid::bigint) AS locked \gset
+
 -- No table changes its definition or is truncated while it is read: such a change shows in earlier snapshots, too.
 SELECT format('LOCK TABLE %s IN ACCESS SHARE MODE', string_agg(objid::regclass::text, ', ' ORDER BY objid)) AS lock
 FROM feed.objects JOIN pg_class ON pg_class.oid = objid

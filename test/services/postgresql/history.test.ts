@@ -6,7 +6,7 @@ import { INHERITED } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { needs } from '../../support/components.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
-import { completeExport, DatabaseServer, EXAMPLE, exportLines } from './server.ts';
+import { completeExport, DatabaseServer, DatabaseSession, EXAMPLE, exportLines } from './server.ts';
 
 const ADAPTED = join(import.meta.dirname, 'other-schema');
 
@@ -185,6 +185,24 @@ describe('An export of changes', () => {
     ]);
     const [orders] = await server.valuesOf("SELECT count(*) FROM feed.orders WHERE organization_id = '2'");
     expect(linesOf('orders')).to.have.length(Number(orders));
+  });
+
+  it('has the changes of a late commit, although another feed ended during the export', async () => {
+    const [late, slow] = [new DatabaseSession(server), new DatabaseSession(server)];
+    await late.run("BEGIN; UPDATE box.buyers SET email = 'late@example.org' WHERE id = 9");
+    const [start = ''] = readFileSync(join(EXAMPLE, 'export.sql'), 'utf8').split('COPY (');
+    await slow.run(`\\set last ''\n\\set requested all\n\\set after ''\n${start}SELECT`);
+    await late.run('COMMIT');
+    await late.end();
+    for (let i = 0; i < 3; i++) expect(await next()).to.equal('');
+    await slow.run(`COMMIT; SELECT feed.complete(:'token', '')`);
+    await slow.end();
+
+    const [token] = await server.valuesOf(
+      "SELECT token FROM feed.exports WHERE reason = 'all' ORDER BY exported_at DESC LIMIT 1",
+    );
+    expect(await exportLines(server, inFolder('late'), token)).to.include({ reason: '' });
+    expect(readFileSync(inFolder('late/orders.ndjson'), 'utf8')).to.include('late@example.org');
   });
 
   describe('finds a database with another history', () => {
