@@ -5,11 +5,9 @@ import type { Logger } from 'pino';
 import { asServed } from '../../contract/timestamp.ts';
 import { objectsIn, parseObject, textIn } from '../format/json-values.ts';
 import { isSnapshotName } from '../format/snapshot-file.ts';
-import { stampOf } from './snapshot-folder.ts';
 
-/** Bounds, since any job may write a report. */
+/** A bound, since any job may write a report. */
 const MAX_BYTES = 1_000_000;
-const MAX_HELD_BACK = 1000;
 
 /** A feed reports on its runs in `NAME.feed.json`, beside `NAME.sqlite`. docs/reference.md has the members. */
 export interface FeedStatus extends ReturnType<typeof parseReport> {
@@ -22,8 +20,6 @@ export interface FeedStatus extends ReturnType<typeof parseReport> {
 export class FeedWatcher {
   readonly #folder: string;
   readonly #log: Logger;
-  /** By file: that of the last report. */
-  readonly #versions = new Map<string, string>();
   #polling: Promise<void> | undefined;
   current: readonly FeedStatus[] = [];
 
@@ -32,7 +28,7 @@ export class FeedWatcher {
     this.#log = log;
   }
 
-  /** Reads the reports that changed, and forgets those that are gone. Never rejects. Concurrent calls share one poll. */
+  /** Reads the reports, and forgets those that are gone. Never rejects. Concurrent calls share one poll. */
   poll(): Promise<void> {
     this.#polling ??= this.#poll().finally(() => (this.#polling = undefined));
     return this.#polling;
@@ -44,36 +40,31 @@ export class FeedWatcher {
     if (names === undefined) return;
     const feeds = [];
     for (const name of names.sort()) {
-      const [file, path] = [name.replace(/\.feed\.json$/, '.sqlite'), join(this.#folder, name)];
-      const seen = file !== name && isSnapshotName(file) ? await stampOf(path) : undefined;
-      if (seen === undefined) continue;
-      const before = this.current.find((one) => one.file === file);
-      const isRead = before !== undefined && this.#versions.get(file) === seen.version;
-      const status = isRead ? before : await readStatus(path, file, before);
-      this.#versions.set(file, seen.version);
-      if (!isRead) this.#logChange(status, before);
+      const file = name.replace(/\.feed\.json$/, '.sqlite');
+      if (file === name || !isSnapshotName(file)) continue;
+      const before = this.current.find((one) => one.file === file) ?? NONE;
+      const status = await readStatus(join(this.#folder, name), file, before);
+      if (faultsOf(status) !== faultsOf(before)) this.#logFaults(status);
       feeds.push(status);
     }
     this.current = feeds;
   }
 
-  /** Logs faults that begin or end, without reasons: these may have values of records. */
-  #logChange({ file, complaint, failedAt, failure, heldBack }: FeedStatus, before?: FeedStatus): void {
-    const log = this.#log;
-    if (complaint !== null) log.error({ file, reason: complaint }, 'the report of a feed cannot be read');
-    if (failure === null && (before?.failure ?? null) !== null) log.info({ file }, 'the feed succeeds again');
-    if (failure !== null && failure !== before?.failure)
-      log.error({ file, failedAt }, 'the feed failed; /status has the reason');
-    const idsOf = (held: FeedStatus['heldBack'] = []) => new Set(held.map((one) => one.organizationId));
-    const [held, former] = [idsOf(heldBack), idsOf(before?.heldBack)];
-    for (const organizationId of held.difference(former))
-      log.warn({ file, organizationId }, 'the feed holds back an organization; /status has the reason');
-    for (const organizationId of former.difference(held))
-      log.info({ file, organizationId }, 'the feed no longer holds back an organization');
+  /** Logs without reasons: these may have values of records. */
+  #logFaults({ file, complaint, failedAt, heldBackCount }: FeedStatus): void {
+    const faults = { file, complaint, failedAt, heldBackCount };
+    if ((complaint ?? failedAt) !== null) this.#log.error(faults, 'the feed failed; /status has the reason');
+    else if (heldBackCount > 0) this.#log.warn(faults, 'the feed holds back organizations; see /status');
+    else this.#log.info(faults, 'the feed has no fault any more');
   }
 }
 
-async function readStatus(path: string, file: string, before?: FeedStatus): Promise<FeedStatus> {
+/** Returns a text that differs for other faults, but not for other times or lines of them. */
+function faultsOf({ complaint, failure, heldBack }: FeedStatus): string {
+  return JSON.stringify([complaint, failure, heldBack.map(({ organizationId }) => organizationId)]);
+}
+
+async function readStatus(path: string, file: string, before: FeedStatus): Promise<FeedStatus> {
   try {
     // A pipe would otherwise wait for a writer.
     await using handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -82,8 +73,7 @@ async function readStatus(path: string, file: string, before?: FeedStatus): Prom
     return { file, complaint: null, ...parseReport(buffer.toString('utf8', 0, bytesRead)) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const complaint = `${basename(path)} cannot be read: ${reason}`;
-    return { ...(before ?? parseReport('{}')), file, complaint };
+    return { ...before, file, complaint: `${basename(path)} cannot be read: ${reason}` };
   }
 }
 
@@ -94,11 +84,14 @@ function parseReport(text: string) {
   const timeOf = (member: string) => {
     const { [member]: value = null } = report;
     const time = asServed(textIn(value), 'utc') ?? null;
-    if (value !== time && time === null)
+    if (value !== null && time === null)
       throw new Error(`${member} must be a time such as 2026-01-31T19:00:00Z, or null`);
     return time;
   };
-  const heldBack = objectsIn(report['heldBack']);
+  const heldBack = objectsIn(report['heldBack']).map(({ organizationId, reason }) => ({
+    organizationId: textIn(organizationId),
+    reason: textIn(reason),
+  }));
   const failedAt = timeOf('failedAt');
   return {
     startedAt: timeOf('startedAt'),
@@ -108,9 +101,9 @@ function parseReport(text: string) {
     failure: failedAt === null ? null : textIn(report['failure']),
     pausedAt: timeOf('pausedAt'),
     heldBackCount: heldBack.length,
-    heldBack: heldBack.slice(0, MAX_HELD_BACK).map(({ organizationId, reason }) => ({
-      organizationId: textIn(organizationId),
-      reason: textIn(reason),
-    })),
+    heldBack,
   };
 }
+
+/** The status before the first report. */
+const NONE: FeedStatus = { file: '', complaint: null, ...parseReport('{}') };

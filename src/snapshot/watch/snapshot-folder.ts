@@ -38,7 +38,7 @@ export class SnapshotFolder {
     const [now, wallClock] = [performance.now(), Date.now()];
     const files = new Map<string, SeenFile>();
     for (const file of names.filter(isSnapshotName).sort()) {
-      const status = await stampOf(join(this.#path, file));
+      const status = await statusOf(join(this.#path, file));
       if (status === undefined) continue;
       // A journal of the file is a reason to refuse it, so its removal must be a change.
       const journals = names.filter((name) => name.startsWith(`${file}-`));
@@ -94,7 +94,7 @@ export class SnapshotFolder {
  * Reads the version of a file, and when its time stamps say it changed, in milliseconds.
  * Returns undefined if it does not exist. The loader refuses an unreadable status.
  */
-export async function stampOf(path: string) {
+async function statusOf(path: string) {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs, mtimeMs, ctimeMs } = await stat(path, { bigint: true });
     return {
