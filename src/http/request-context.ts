@@ -97,11 +97,8 @@ export function originReader({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>, l
     const scheme = protocol.toLowerCase() === 'https' ? 'https' : 'http';
     if (!hasWarned && scheme === 'http' && request.get('X-Forwarded-Proto')?.startsWith('https') === true) {
       hasWarned = true;
-      const { remoteAddress: address } = request.socket;
-      log.warn(
-        { address },
-        'TRUST_PROXY lacks a proxy with TLS: links are http, and send keys in clear text',
-      );
+      const proxy = { address: request.socket.remoteAddress };
+      log.warn(proxy, 'TRUST_PROXY lacks a proxy with TLS: links are http, and send keys in clear text');
     }
     return `${scheme}://${isHost(host) ? host : localAddress(request)}`;
   };

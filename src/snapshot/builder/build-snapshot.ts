@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { byCollection, COLLECTIONS } from '../format/layout.ts';
-import { manifestDigest, type Permit, type RecordCounts } from '../format/manifest.ts';
+import { manifestDigest, type Permit } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { FILE_MODE, newHiddenPath, replaceFile, sync } from '../format/replace-file.ts';
 import { identityOf, manifestOf } from '../format/snapshot-file.ts';
@@ -99,9 +99,11 @@ async function buildOnce(
   const staging = await readImport(options, input, folder, database, earlier, findings);
   if (staging === undefined) return undefined;
   const file = join(folder, 'snapshot.sqlite');
-  const { expected, ...written } = await writeSnapshot(file, options, staging, earlier);
+  const comparison = earlier && new Comparison(staging, earlier);
+  const written = await writeSnapshot(file, options, staging, earlier, comparison);
+  const losses = allowShrink || !comparison ? [] : lossesOf(comparison.expected, inspectSnapshot(file));
   const { size } = held;
-  for (const { organizationId, refusal } of allowShrink ? [] : lossesOf(expected, inspectSnapshot(file))) {
+  for (const { organizationId, refusal } of losses) {
     if (options.holdBack === undefined) throw notPublished(output, refusal);
     held.set(organizationId, { organizationId, reason: refusal.message });
   }
@@ -143,6 +145,7 @@ async function writeSnapshot(
   options: BuildOptions,
   staging: Staging,
   earlier: EarlierSnapshot | undefined,
+  comparison: Comparison | undefined,
 ) {
   const { signal, onProgress, keepChangesMs = KEEP_CHANGES_DAYS * 86_400_000 } = options;
   const { ids, names } = staging;
@@ -152,7 +155,6 @@ async function writeSnapshot(
   const total = ids.count('import') + (isBase ? earlier.count : 0);
   let written = 0;
   using writer = new SnapshotWriter(file, names, producedAt, earlier);
-  const comparison = earlier && new Comparison(staging, earlier);
   const records = byCollection(() => 0);
   for (const layout of COLLECTIONS) {
     const { name: list } = layout;
@@ -179,8 +181,7 @@ async function writeSnapshot(
     /** Number of deletions in the snapshot. */
     deletions: writer.deletions,
   };
-  const expected = comparison?.expected ?? new Map<string, RecordCounts>();
-  if (comparison === undefined || !isBase) return { snapshotId, producedAt, records, history, expected };
+  if (comparison === undefined || !isBase) return { snapshotId, producedAt, records, history };
   /** Number of records that the import changed in the base, and of runs. */
   const changes = {
     added: ids.count('import') - comparison.replaced,
@@ -190,7 +191,7 @@ async function writeSnapshot(
     withoutRecord: ids.count('deletion') - comparison.requested,
     runs: writer.runs,
   };
-  return { snapshotId, producedAt, records, history, changes, expected };
+  return { snapshotId, producedAt, records, history, changes };
 }
 
 function reviewRecords(file: string, options: BuildOptions, staging: Staging): Warning[] {
@@ -200,15 +201,10 @@ function reviewRecords(file: string, options: BuildOptions, staging: Staging): W
 }
 
 /** Puts the file in the place of the output. Returns how the snapshot follows a published one. */
-async function putIntoPlace(
-  file: string,
-  options: BuildOptions,
-  heldBack: readonly HeldBack[],
-  former?: string,
-) {
+async function putIntoPlace(file: string, options: BuildOptions, heldBack: HeldBack[], former?: string) {
   const { output, signal, permits, holdBack } = options;
   await sync(file);
-  await checkStored(file, options, options.base ?? (heldBack.length > 0 ? options.previous : undefined));
+  await checkStored(file, options);
   chmodSync(file, FILE_MODE);
   // From here on the build cannot be aborted.
   signal?.throwIfAborted();
@@ -231,15 +227,13 @@ async function putIntoPlace(
   return { isDescendant };
 }
 
-/**
- * Checks the file as it lies on the disk. Records of an earlier snapshot that is not published may never have been parsed.
- * @param source the snapshot of which records were copied
- */
-async function checkStored(file: string, options: BuildOptions, source: string | undefined): Promise<void> {
-  const { output, permits, signal } = options;
-  if (permits !== undefined && source !== undefined) {
+/** Checks the file as it lies on the disk. Records of an earlier snapshot that is not published may never have been parsed. */
+async function checkStored(file: string, options: BuildOptions): Promise<void> {
+  const { base, previous, output, permits, signal } = options;
+  const earlier = base ?? previous;
+  if (permits !== undefined && earlier !== undefined) {
     const published = manifestOf(output);
-    if (published === undefined || manifestDigest(published) !== manifestDigest(inspectSnapshot(source))) {
+    if (published === undefined || manifestDigest(published) !== manifestDigest(inspectSnapshot(earlier))) {
       await loadSnapshot(file, { isThorough: true, signal });
       return;
     }

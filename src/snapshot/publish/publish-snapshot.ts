@@ -126,12 +126,8 @@ export function checkPublication(next: Manifest, path: string): boolean {
   for (const [file, { snapshotId, producedAt, organizations }] of manifestsIn(dirname(path))) {
     if (file === basename(path)) {
       isDescendant = known.includes(snapshotId);
-      const replaced = organizations.map((one) => ({
-        ...one,
-        snapshotId,
-        producedAt,
-        counts: declaredCounts(one),
-      }));
+      const published = { snapshotId, producedAt };
+      const replaced = organizations.map((one) => ({ ...one, ...published, counts: declaredCounts(one) }));
       checkSuccession(next, replaced);
       continue;
     }

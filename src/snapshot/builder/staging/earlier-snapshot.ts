@@ -84,10 +84,9 @@ export class EarlierSnapshot implements Disposable {
   stage(layout: CollectionLayout, { ids, tables, organizationIds, staying }: Staging): void {
     if (!LINKED.includes(layout)) return;
     let line = 0;
-    // No organization has the empty id.
-    const organizations = organizationIds.map((id, position) => (staying[position] ? id : ''));
-    for (const run of this.runs(layout, organizations)) {
+    for (const run of this.runs(layout, organizationIds)) {
       const { organization } = run;
+      if (!staying[organization]) continue;
       for (let row = 0; row < run.count; row++) {
         line++;
         const { instant, id } = run.placeAt(row);

@@ -144,12 +144,7 @@ export class Rejections {
     );
     return Array.from(firsts.iterate(), ({ organizationId, file, line, problem, lines }) => {
       const { field, reason, found } = JSON.parse(problem) as FieldProblem;
-      const rest = {
-        line: line ?? undefined,
-        field,
-        found: found === undefined ? undefined : shown(found),
-        lines,
-      };
+      const rest = { line: line ?? undefined, field, found: found && shown(found), lines };
       const text = `${line === null ? file : `${file}:${line}`}: ${sentence({ ...rest, reason })}`;
       const count = lines === 1 ? '' : ` (${counted(lines, 'line')})`;
       return { organizationId, reason: text + count, file, ...rest };
