@@ -95,6 +95,8 @@ const APPLICATIONS: Readonly<Record<string, Application>> = {
       'UPDATE events SET start_date = NULL WHERE id = 5; UPDATE events SET end_date = NULL, timezone = NULL WHERE id = 6',
       `UPDATE question_answers SET answer = '["c"]' WHERE attendee_id = 41; DELETE FROM question_answers WHERE attendee_id = 51`,
       "UPDATE accounts SET timezone = 'Europe/Rome' WHERE id = 1",
+      'UPDATE accounts SET deleted_at = now() WHERE id = 3',
+      'UPDATE accounts SET deleted_at = NULL WHERE id = 3',
     ],
   },
   alfio: {
@@ -157,7 +159,9 @@ for (const [name, { lines, transactions }] of Object.entries(APPLICATIONS))
       const { token, reason } = await exportLines(server, inFolder(`export-${++seconds}`), last);
       const producedAt = new Date(PRODUCED_AT.getTime() + seconds * 1000);
       const base = reason === '' ? inFolder('main.sqlite') : undefined;
-      await build(inFolder(`export-${seconds}`), inFolder('main.sqlite'), { base, producedAt });
+      // An account that is deleted is a loss.
+      const options = { base, producedAt, allowShrink: true };
+      await build(inFolder(`export-${seconds}`), inFolder('main.sqlite'), options);
       await completeExport(server, token);
       last = token;
       return reason;

@@ -82,7 +82,7 @@ export class EarlierSnapshot implements Disposable {
    * records of other collections are merged.
    */
   stage(layout: CollectionLayout, { ids, tables, organizationIds, staying }: Staging): void {
-    if (!LINKED.includes(layout)) return;
+    if (!LINKED.includes(layout) || !staying.includes(true)) return;
     let line = 0;
     for (const run of this.runs(layout, organizationIds)) {
       const { organization } = run;
