@@ -212,6 +212,7 @@ class Model {
       previous: isBase ? undefined : earlier?.path,
       producedAt: new Date(PRODUCED_AT.getTime() + at),
       keepChangesMs: keep,
+      allowShrink: true,
     });
     const image = readSnapshot(path);
     const records = new Map<string, Records>();

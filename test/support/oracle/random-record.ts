@@ -4,7 +4,7 @@ import { randomInstant, rewritten, writeServed } from './instants.ts';
 import { randomText } from './texts.ts';
 
 const NUMBERS = [0, 1, -1, 0.1, 12.345, 45, 1e21, 5e-7, 123456789012345680000];
-const INTEGERS = [0, 1, 2, 90, -7, 2 ** 53];
+const INTEGERS = [0, 1, 2, 90, -7, Number.MAX_SAFE_INTEGER];
 const TIME_ZONES = ['Europe/Paris', 'America/St_Johns', 'Pacific/Auckland'];
 const ABSENT = 0.25;
 
