@@ -1,18 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { Random } from '../../../scripts/sample/random.ts';
 import { readHistory } from '../../../scripts/snapshot/inspect.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
-import { Command, type Ended, INHERITED } from '../../support/command.ts';
+import { Command } from '../../support/command.ts';
 import { needs } from '../../support/components.ts';
 import { byDepth } from '../../support/depth.ts';
 import { build, digestsOf } from '../../support/import-folder.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
-import { DatabaseServer, DatabaseSession, EXAMPLE, exportLines } from './server.ts';
+import { DatabaseServer, DatabaseSession, exportLines, Feed } from './server.ts';
 import { Writers } from './writers.ts';
 
 const SEED = 20261122;
@@ -40,6 +38,7 @@ describe('A feed from PostgreSQL', () => {
   needs('PostgreSQL 15', 'faketime');
   const inFolder = folderForAll();
   let server: DatabaseServer;
+  let feed: Feed;
   let writers: Writers;
   const published = () => inFolder('snapshots/main.sqlite');
   const builtFiles = () => readdirSync(inFolder('feed/built')).sort();
@@ -49,9 +48,7 @@ describe('A feed from PostgreSQL', () => {
     server = new DatabaseServer(inFolder, { clock: inFolder('clock') });
     await server.create();
     await server.load(inFolder, { events: 6, tickets: 150 });
-    for (const name of ['programs', 'snapshots']) mkdirSync(inFolder(name));
-    for (const name of ['psql', 'npm', 'mv'])
-      symlinkSync(join(import.meta.dirname, 'killing-program.sh'), inFolder(`programs/${name}`));
+    feed = new Feed(server, inFolder(''));
     // The last one keeps transactions open over several feeds.
     writers = new Writers(server, new Random(SEED), [4, 12, 60]);
   });
@@ -61,36 +58,9 @@ describe('A feed from PostgreSQL', () => {
     server[Symbol.dispose]();
   });
 
-  /** Runs a feed. `KILL` names the step at which it is killed. */
-  async function feed(
-    environment: Readonly<Record<string, string>> = {},
-    options: readonly string[] = [],
-  ): Promise<Ended> {
-    writeFileSync(inFolder('steps'), '0');
-    const child = spawn(join(EXAMPLE, 'feed.sh'), options, {
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        ...INHERITED,
-        ...server.environment,
-        PATH: [inFolder('programs'), INHERITED['PATH']].join(delimiter),
-        FEED_DIR: inFolder('feed'),
-        SNAPSHOT_DIR: inFolder('snapshots'),
-        STEPS: inFolder('steps'),
-        ...environment,
-      },
-    });
-    const [stdout, stderr] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'close'),
-    ]);
-    return { code: child.exitCode, signal: child.signalCode, stdout, stderr };
-  }
-
   /** Runs a feed to its end. Returns its output. */
   async function completeFeed(...options: readonly string[]): Promise<string> {
-    const { code, stdout, stderr } = await feed({}, options);
+    const { code, stdout, stderr } = await feed.run({}, options);
     expect(code, stderr).to.equal(0);
     return stdout;
   }
@@ -125,7 +95,7 @@ describe('A feed from PostgreSQL', () => {
     it(`makes up for feeds that are killed ${kills.map(([moment]) => moment).join(', ')}`, async () => {
       for (const [, at, awaited] of kills) {
         await writers.writeDuring(async () => {
-          const { signal, stderr } = await feed({ KILL: at, AWAITED: inFolder(awaited) });
+          const { signal, stderr } = await feed.run({ KILL: at, AWAITED: inFolder(awaited) });
           expect(signal, stderr).to.equal('SIGKILL');
         });
       }
@@ -172,10 +142,10 @@ describe('A feed from PostgreSQL', () => {
   it('keeps the latest FEED_KEEP snapshots', async () => {
     const latest = builtFiles().slice(-1);
     expect(builtFiles()).to.have.length(3);
-    expect(await feed({ FEED_KEEP: '2' })).to.include({ code: 0 });
+    expect(await feed.run({ FEED_KEEP: '2' })).to.include({ code: 0 });
     expect(builtFiles()).to.have.length(2).and.include.members(latest);
     expect(readFileSync(inFolder('feed/state'), 'utf8')).to.include(` ${builtFiles()[1]}\n`);
-    expect(await feed({ FEED_KEEP: '0' })).to.include({ code: 2 });
+    expect(await feed.run({ FEED_KEEP: '0' })).to.include({ code: 2 });
   });
 
   it('goes on after a clock that was ahead, and returns to its time with --rollback', async () => {
@@ -204,7 +174,7 @@ describe('A feed from PostgreSQL', () => {
       JSON.parse(readFileSync(inFolder('snapshots/main.feed.json'), 'utf8')) as Record<string, unknown>;
     const session = new DatabaseSession(server);
     await session.run('BEGIN; LOCK TABLE pickup_points');
-    const { code, stderr } = await feed();
+    const { code, stderr } = await feed.run();
     expect(code, stderr).to.equal(1);
     expect(stderr).to.match(/canceling statement due to lock timeout[^]*feed\.sh: the export failed\n$/);
     expect(report()['failure']).to.match(/^the export failed: .*lock timeout/);
@@ -220,18 +190,18 @@ describe('A feed from PostgreSQL', () => {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     await once(lock.stdout, 'data');
-    expect(await feed()).to.include({
+    expect(await feed.run()).to.include({
       code: 1,
       stderr: `feed.sh: ${inFolder('feed')}: another feed is running\n`,
     });
     lock.stdin.end();
     await once(lock, 'close');
 
-    const unreachable = await feed({ PGHOST: inFolder('nowhere') });
+    const unreachable = await feed.run({ PGHOST: inFolder('nowhere') });
     expect(unreachable.code).to.equal(1);
     expect(unreachable.stderr).to.match(/connection to server .* failed[^]*feed\.sh: the export failed\n$/);
 
-    expect(await feed({}, ['--fast'])).to.include({ code: 2 });
+    expect(await feed.run({}, ['--fast'])).to.include({ code: 2 });
     expect(readFileSync(inFolder('feed/state'), 'utf8')).to.equal(state);
   });
 });

@@ -6,7 +6,7 @@ import { INHERITED } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { needs } from '../../support/components.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
-import { completeExport, DatabaseServer, DatabaseSession, EXAMPLE, exportLines } from './server.ts';
+import { completeExport, DatabaseServer, DatabaseSession, EXAMPLE, exportLines, HIDING } from './server.ts';
 
 const ADAPTED = join(import.meta.dirname, 'other-schema');
 
@@ -162,23 +162,18 @@ describe('An export of changes', () => {
   });
 
   it('has all records of an organization that a view shows again, and names one that it hides', async () => {
-    const views = ['organizations', 'events', 'sessions', 'tickets', 'orders', 'offers'].flatMap((name) => [
-      `ALTER VIEW feed.${name} RENAME TO all_${name}`,
-      `CREATE VIEW feed.${name} AS SELECT * FROM feed.all_${name}
-       WHERE ${name === 'organizations' ? 'id' : 'organization_id'} NOT IN (SELECT id FROM box.hidden)`,
-    ]);
-    await server.psql(['CREATE TABLE box.hidden (id text)', ...views].flatMap((command) => ['-c', command]));
+    await server.psql(['CREATE TABLE hidden (id text)', ...HIDING].flatMap((command) => ['-c', command]));
     await next();
     const linesOf = (name: string) =>
       readFileSync(inFolder(`export/${name}.ndjson`), 'utf8')
         .trimEnd()
         .split('\n');
 
-    await server.psql(['-c', "INSERT INTO box.hidden VALUES ('2')"]);
+    await server.psql(['-c', "INSERT INTO hidden VALUES ('2')"]);
     expect(await next()).to.equal('');
     expect(linesOf('deletions')).to.deep.equal(['{"id": "2", "collection": "organizations"}']);
 
-    await server.psql(['-c', 'DELETE FROM box.hidden']);
+    await server.psql(['-c', 'DELETE FROM hidden']);
     expect(await next()).to.equal('');
     expect(linesOf('organizations')).to.deep.equal([
       '{"name": "South", "complete": true, "organizationId": "2"}',

@@ -1,11 +1,13 @@
 import { type ChildProcessByStdio, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { DEFAULT_SAMPLE, writeSample } from '../../../scripts/sample/write-sample.ts';
+import { COLLECTION_NAMES } from '../../../src/contract/resources.ts';
 import { Command, type Ended, INHERITED, ROOT } from '../../support/command.ts';
 import type { InFolder } from '../../support/temporary-folder.ts';
 
@@ -176,4 +178,56 @@ export async function exportLines(server: DatabaseServer, folder: string, last =
 /** Ends an export, so that others can continue from it. */
 export async function completeExport(server: DatabaseServer, token: string): Promise<void> {
   await server.psql(['-c', `SELECT feed.complete('${token}', '')`]);
+}
+
+/** Statements that put a condition into each view: a line of an organization in the table `hidden` does not appear. */
+export const HIDING = ['organizations', ...COLLECTION_NAMES].flatMap((name) => [
+  `ALTER VIEW feed.${name} RENAME TO all_${name}`,
+  `CREATE VIEW feed.${name} AS SELECT * FROM feed.all_${name}
+   WHERE ${name === 'organizations' ? 'id' : 'organization_id'} NOT IN (SELECT id FROM hidden)`,
+]);
+
+/** The programs that a feed starts one after the other, some of them again. */
+const PROGRAMS_OF_FEED = ['psql', 'npm', 'mv'];
+
+/** A feed of a database that can be killed at each step, with its files in a folder. */
+export class Feed {
+  readonly #server: DatabaseServer;
+  readonly #folder: string;
+
+  constructor(server: DatabaseServer, folder: string) {
+    this.#server = server;
+    this.#folder = folder;
+    for (const name of ['programs', 'snapshots']) mkdirSync(join(folder, name), { recursive: true });
+    for (const name of PROGRAMS_OF_FEED)
+      symlinkSync(join(import.meta.dirname, 'killing-program.sh'), join(folder, 'programs', name));
+  }
+
+  /** Runs it. `KILL` names the step at which it is killed. */
+  async run(
+    environment: Readonly<Record<string, string>> = {},
+    options: readonly string[] = [],
+  ): Promise<Ended> {
+    const inFolder = (name: string) => join(this.#folder, name);
+    writeFileSync(inFolder('steps'), '0');
+    const child = spawn(join(EXAMPLE, 'feed.sh'), options, {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...INHERITED,
+        ...this.#server.environment,
+        PATH: [inFolder('programs'), INHERITED['PATH']].join(delimiter),
+        FEED_DIR: inFolder('feed'),
+        SNAPSHOT_DIR: inFolder('snapshots'),
+        STEPS: inFolder('steps'),
+        ...environment,
+      },
+    });
+    const [stdout, stderr] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
+    return { code: child.exitCode, signal: child.signalCode, stdout, stderr };
+  }
 }
