@@ -204,7 +204,7 @@ function reviewRecords(file: string, options: BuildOptions, staging: Staging): W
 async function putIntoPlace(file: string, options: BuildOptions, heldBack: HeldBack[], former?: string) {
   const { output, signal, permits, holdBack } = options;
   await sync(file);
-  await checkStored(file, options);
+  await checkStored(file, options, options.base ?? (heldBack.length > 0 ? options.previous : undefined));
   chmodSync(file, FILE_MODE);
   // From here on the build cannot be aborted.
   signal?.throwIfAborted();
@@ -227,10 +227,12 @@ async function putIntoPlace(file: string, options: BuildOptions, heldBack: HeldB
   return { isDescendant };
 }
 
-/** Checks the file as it lies on the disk. Records of an earlier snapshot that is not published may never have been parsed. */
-async function checkStored(file: string, options: BuildOptions): Promise<void> {
-  const { base, previous, output, permits, signal } = options;
-  const earlier = base ?? previous;
+/**
+ * Checks the file as it lies on the disk. Records of an earlier snapshot that is not published may never have been parsed.
+ * @param earlier the snapshot of which records were copied
+ */
+async function checkStored(file: string, options: BuildOptions, earlier: string | undefined): Promise<void> {
+  const { output, permits, signal } = options;
   if (permits !== undefined && earlier !== undefined) {
     const published = manifestOf(output);
     if (published === undefined || manifestDigest(published) !== manifestDigest(inspectSnapshot(earlier))) {
