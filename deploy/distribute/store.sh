@@ -69,12 +69,14 @@ fail() { # REASON
   return 1
 }
 
-# Copies the pointer and the pin to the folder `store`, those that there are.
+# Copies the pointer and the pin to the folder `store`, those that there are. A push may write the pointer meanwhile: the
+# digest in it shows whether it is complete.
 read_store() {
   local report status=0
   rm -rf "$state/store.new"
   mkdir "$state/store.new" || return
-  report=$(rclone copy --include '/{pointer,pin}' "$remote" "$state/store.new" 2>&1) || status=$?
+  report=$(rclone copy --include '/{pointer,pin}' --local-no-check-updated --ignore-checksum --ignore-size \
+    "$remote" "$state/store.new" 2>&1) || status=$?
   ((status != 3)) || report='no such folder' # In place of three sentences of rclone.
   [[ -z $report ]] || echo "$report" >&2
   ((status == 0)) && rm -rf "$state/store" && mv -T "$state/store.new" "$state/store"
