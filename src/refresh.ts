@@ -5,12 +5,11 @@ import { Admission } from './snapshot/admission/admit.ts';
 import { memoryLimit } from './snapshot/admission/memory.ts';
 import type { Manifest } from './snapshot/format/manifest.ts';
 import { TRANSIENT_REASONS } from './snapshot/format/refused-snapshot.ts';
-import { hasLoaderThreads, loadSnapshot } from './snapshot/load/load-snapshot.ts';
+import { type Admitted, hasLoaderThreads, loadSnapshot } from './snapshot/load/load-snapshot.ts';
 import { FeedWatcher } from './snapshot/watch/feed-watcher.ts';
 import { LoadHistory } from './snapshot/watch/load-history.ts';
 import { SnapshotWatcher } from './snapshot/watch/snapshot-watcher.ts';
 import { StoreRegistry } from './store/registry/store-registry.ts';
-import type { KnownContent } from './store/registry/store-view.ts';
 import type { Supervisor } from './workers/supervisor.ts';
 
 /** Interval at which retained sections are released. */
@@ -34,9 +33,9 @@ export function startRefresh(
     stores,
     history,
     load: (file, path, signal) => {
-      const admit = async (manifest: Manifest): Promise<KnownContent> => {
+      const admit = async (manifest: Manifest, bytesToCopy?: number): Promise<Admitted> => {
         try {
-          return admission.admit(file, manifest, !snapshots.hasTriedAll);
+          return admission.admit(file, manifest, !snapshots.hasTriedAll, bytesToCopy);
         } finally {
           // The admission may have released retained sections to make room. The load waits until no worker has them.
           await workers.publish(stores.view);
@@ -47,6 +46,7 @@ export function startRefresh(
     goLive: async (file, image) => {
       isSwapping = true;
       try {
+        admission.noteLoad(image);
         stores.swap(file, image);
         // Until all workers show the new data, they may still send links to the replaced data.
         await workers.publish(stores.view);

@@ -28,7 +28,7 @@ function inspect(file: string, { json }: { json?: true }): void {
   const memory = {
     dataBytes: need.held,
     loadBytes: need.peak,
-    refreshBytes: memoryNeed(organizations, { runs: { has: () => true }, lists: new Set() }).peak,
+    refreshBytes: memoryNeed(organizations, new Set(), 0).peak,
     plannedBytes: plannedMemory([need]),
   };
   const described = organizations.map(({ organizationId, name, runs }) => ({

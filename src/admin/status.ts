@@ -7,7 +7,7 @@ import { countValid, type KeyRow, stateOf } from '../keys/key-ring.ts';
 import { byCollection } from '../snapshot/format/layout.ts';
 import { loadedCounts } from '../snapshot/format/succession.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
-import { bytesOf, lastUseOf, sectionsOf } from '../store/organization-image.ts';
+import { lastUseOf, memoryOf, sectionsOf } from '../store/organization-image.ts';
 import {
   endOfRetention,
   latestUsedFirst,
@@ -43,7 +43,7 @@ export function statusOf(dependencies: AdminDependencies) {
         snapshotId: one.snapshotId,
         organizationId: one.organizationId,
         list: one.image.name,
-        bytesHeld: bytesOf([one.image], stores.liveRuns),
+        bytesHeld: memoryOf([one.image], stores.liveShared).bytes,
         ...retentionOf(one, config, now),
       })),
   };
@@ -124,10 +124,10 @@ function retainedSnapshots({ stores, config }: AdminDependencies) {
       file,
       snapshotId,
       organizationCount: new Set(retained.map((one) => one.organizationId)).size,
-      bytesHeld: bytesOf(
+      bytesHeld: memoryOf(
         retained.map(({ image }) => image),
-        stores.liveRuns,
-      ),
+        stores.liveShared,
+      ).bytes,
       replacedSecondsAgo: times[0].replacedSecondsAgo,
       lastUsedSecondsAgo: times.reduce((least, one) => Math.min(least, one.lastUsedSecondsAgo), Infinity),
       goneInSeconds: times.reduce((most, one) => Math.max(most, one.goneInSeconds), 0),
@@ -183,7 +183,7 @@ function organizationStatus({ store }: LiveStore) {
   return {
     organizationId: store.organizationId,
     records: loadedCounts(store),
-    bytesHeld: bytesOf(sectionsOf(store)),
+    bytesHeld: memoryOf(sectionsOf(store)).bytes,
   };
 }
 

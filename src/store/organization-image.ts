@@ -10,7 +10,8 @@ import {
   sharedUint32s,
   type Uint32s,
 } from './memory/shared-arrays.ts';
-import { isShared, type RecordsImage, recordsImage, type SharedRun, type SharedRuns } from './records.ts';
+import { recordsImage } from './records-builder.ts';
+import { isShared, type RecordsImage, type RecordTable } from './records.ts';
 
 /**
  * The records of a collection and the indexes over its ids and columns: plain objects of typed arrays over shared memory. A thread
@@ -55,7 +56,7 @@ export const NO_SCHEDULE: ScheduleImage = {
 interface SectionBase {
   /** Identifies the content among the sections of the organization, base64url. */
   readonly digest: string;
-  /** Bytes of its buffers, without those of shared runs. */
+  /** Bytes of its buffers, without the records that snapshots may share. */
   readonly bytesHeld: number;
   /** Two elements, which any thread may change: the second of the last use by a walk, and the number of open streams. */
   readonly uses: Uint32s;
@@ -133,43 +134,45 @@ export interface OrganizationImage {
   readonly history: HistoryImage;
 }
 
+/** An image that was loaded beside earlier ones. */
+export interface LoadedImage extends OrganizationImage {
+  /** The lists of earlier snapshots that stay in memory and share tables of this image. */
+  readonly earlier?: readonly ListImage[];
+}
+
 export function sectionsOf({ lists, history }: Pick<OrganizationImage, 'lists' | 'history'>): SectionImage[] {
   return [...Object.values(lists), history];
 }
 
-/** Returns the shared runs of sections. */
-export function runsIn(sections: Iterable<SectionImage>): Map<string, SharedRun> {
-  const runs = new Map<string, SharedRun>();
-  for (const section of sections) {
-    const collections = section.name === 'history' ? [] : Object.values(section.collections);
-    for (const run of collections.flatMap(({ records }) => records.runs))
-      if (isShared(run)) runs.set(run.key, run);
-  }
-  return runs;
+/** Returns the tables of a section that images of other snapshots may share. */
+export function sharedTablesOf(section: SectionImage): RecordTable[] {
+  const collections = section.name === 'history' ? [] : Object.values(section.collections);
+  return collections.map(({ records }) => records.table).filter(isShared);
 }
 
-/** Replaces the shared runs of a section. */
-export function withRuns<Section extends SectionImage>(
-  section: Section,
-  replaced: (run: SharedRun) => SharedRun,
-): Section {
-  if (section.name === 'history') return section;
-  const collections = Object.entries(section.collections).map(([name, { records, ...collection }]) => {
-    const runs = records.runs.map((run) => (isShared(run) ? replaced(run) : run));
-    return [name, { ...collection, records: { ...records, runs } }] as const;
-  });
-  return { ...section, collections: Object.fromEntries(collections) };
-}
+/** The numbers of slabs and tables. */
+export type SharedNumbers = ReadonlySet<number>;
 
 /**
- * Computes the memory of sections. A run that several of them share counts once.
- * @param held runs that do not count
+ * Computes the memory of sections. What several of them share counts once.
+ * @param held numbers of slabs and tables that do not count
+ * @returns also the numbers of all
  */
-export function bytesOf(sections: readonly SectionImage[], held: SharedRuns = new Map()): number {
+export function memoryOf(sections: Iterable<SectionImage>, held: SharedNumbers = new Set()) {
+  const numbers = new Set(held);
   let bytes = 0;
-  for (const { bytesHeld } of sections) bytes += bytesHeld;
-  for (const [key, run] of runsIn(sections)) if (!held.has(key)) bytes += run.bytes.buffer.byteLength;
-  return bytes;
+  const add = (number: number, { byteLength }: ArrayBufferView) => {
+    if (!numbers.has(number)) bytes += byteLength;
+    numbers.add(number);
+  };
+  for (const section of sections) {
+    bytes += section.bytesHeld;
+    for (const { number, places, slabs } of sharedTablesOf(section)) {
+      add(number, places);
+      for (const slab of slabs) add(slab.number, slab.bytes);
+    }
+  }
+  return { bytes, numbers };
 }
 
 export function collectionOf(
@@ -186,7 +189,7 @@ export interface SnapshotOrigin {
 }
 
 export interface SnapshotImage extends SnapshotOrigin {
-  readonly organizations: readonly OrganizationImage[];
+  readonly organizations: readonly LoadedImage[];
 }
 
 export interface OrganizationStore extends OrganizationImage, SnapshotOrigin {

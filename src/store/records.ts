@@ -1,4 +1,4 @@
-import { type Bytes, type Row, sharedUint32s, UINT32_BYTES, type Uint32s } from './memory/shared-arrays.ts';
+import type { Bytes, Row, Uint32s } from './memory/shared-arrays.ts';
 
 export const COMMA = 0x2c;
 export const QUOTE = 0x22;
@@ -6,115 +6,74 @@ export const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 
 /**
- * Consecutive records as JSON text, each followed by a comma:
+ * Shared memory with records of a list of an organization, each as JSON text with a comma after it:
  *
- *     bytes     {"ticketId":"a",…},{"ticketId":"b",…},…,
- *     offsets   ^0                 ^1                  ^number of records
- *     idHashes  of the ids, for the indexes over them; 0 for records without an id
- *
- * So the bytes of any span, without the last comma, are the elements of a JSON array.
+ *     {"ticketId":"a",…},{"ticketId":"b",…},…,
  */
-export interface RecordRun {
+export interface Slab {
+  /** Identifies the memory in this process; 0 in the memory of a single image. */
+  readonly number: number;
   readonly bytes: Bytes;
-  readonly offsets: Uint32s;
-  readonly idHashes: Uint32s;
 }
 
-/** A run that has a buffer of its own, which the images of several snapshots may refer to. */
-export interface SharedRun extends RecordRun {
-  /** Its organization and digest. Runs with one key have one buffer. */
-  readonly key: string;
+/**
+ * The records of a list in memory, those of all snapshots that share the table. Slabs and tables are freed when all that
+ * refers to them is collected, in all threads.
+ */
+export interface RecordTable {
+  /** As that of a slab. */
+  readonly number: number;
+  readonly slabs: readonly Slab[];
+  /** By record: its slab, its start and its end there. The end is behind the comma. */
+  readonly places: Uint32s;
 }
 
-export type SharedRuns = ReadonlyMap<SharedRun['key'], SharedRun>;
+/** Elements of a place. */
+export const PLACE = 3;
 
-/** Returns the key of a run. A digest covers also the name of the collection. */
-export function keyOfRun(organizationId: string, digest: string): string {
-  return `${organizationId} ${digest}`;
-}
-
-export function isShared(run: object): run is SharedRun {
-  return 'idHashes' in run && 'key' in run;
-}
-
-/** Records in list order. */
+/** The records of a list in its order, each by its number in the table. */
 export interface RecordsImage {
-  readonly runs: readonly RecordRun[];
-  /** By run: its first row. At the end, the number of rows. */
-  readonly firstRows: Uint32s;
-  /** By row: its run. */
-  readonly runOf: Uint32s;
+  readonly table: RecordTable;
+  readonly numbers: Uint32s;
 }
 
-/** Returns the places of the rows of runs with these numbers of records. */
-export function placesOf(counts: readonly number[]): Omit<RecordsImage, 'runs'> {
-  const firstRows = sharedUint32s(counts.length + 1);
-  for (const [run, count] of counts.entries()) firstRows[run + 1] = firstRows[run] + count;
-  const runOf = sharedUint32s(firstRows[counts.length]);
-  for (const run of counts.keys()) runOf.fill(run, firstRows[run], firstRows[run + 1]);
-  return { firstRows, runOf };
-}
-
-/** Returns a run in one buffer, for records of a length in all. */
-export function newRun(count: number, length: number): RecordRun {
-  const [hashesAt, bytesAt] = [(count + 1) * UINT32_BYTES, (2 * count + 1) * UINT32_BYTES];
-  const buffer = new SharedArrayBuffer(bytesAt + length);
-  return {
-    bytes: new Uint8Array(buffer, bytesAt),
-    offsets: new Uint32Array(buffer, 0, count + 1),
-    idHashes: new Uint32Array(buffer, hashesAt, count),
-  };
-}
-
-const NO_RECORDS = newRun(0, 0);
-
-/** Returns a run that stands for another in a message to a thread that has it. */
-export function referenceTo({ key }: SharedRun): SharedRun {
-  return { ...NO_RECORDS, key };
-}
-
-/** Number of records in a run that the process makes. Its offsets do not exceed 32 bits. */
-const RUN_RECORDS = 1024;
-
-export function recordsImage(texts: readonly string[], runRecords = RUN_RECORDS): RecordsImage {
-  const runs: RecordRun[] = [];
-  for (let first = 0; first < texts.length; first += runRecords) {
-    const records = texts.slice(first, first + runRecords).map((text) => Buffer.from(`${text},`));
-    const run = newRun(
-      records.length,
-      records.reduce((sum, { length }) => sum + length, 0),
-    );
-    for (const [i, record] of records.entries()) {
-      run.bytes.set(record, run.offsets[i]);
-      run.offsets[i + 1] = run.offsets[i] + record.length;
-    }
-    runs.push(run);
-  }
-  return { runs, ...placesOf(runs.map(({ offsets }) => offsets.length - 1)) };
+export function isShared(part: object): part is RecordTable {
+  return 'places' in part && 'number' in part && part.number !== 0;
 }
 
 /** Returns the JSON text of one record, as a view of the image. */
-export function recordAt({ runs, firstRows, runOf }: RecordsImage, row: Row): Buffer {
-  const { bytes, offsets } = runs[runOf[row]];
-  const i = row - firstRows[runOf[row]];
-  return viewOf(bytes, offsets[i], offsets[i + 1] - 1);
+export function recordAt({ table: { slabs, places }, numbers }: RecordsImage, row: Row): Buffer {
+  const at = numbers[row] * PLACE;
+  return viewOf(slabs[places[at]].bytes, places[at + 1], places[at + 2] - 1);
 }
 
 /** Returns the length of a record with the comma after it. */
-export function lengthAt({ runs, firstRows, runOf }: RecordsImage, row: Row): number {
-  const { offsets } = runs[runOf[row]];
-  const i = row - firstRows[runOf[row]];
-  return offsets[i + 1] - offsets[i];
+export function lengthAt({ table: { places }, numbers }: RecordsImage, row: Row): number {
+  const at = numbers[row] * PLACE;
+  return places[at + 2] - places[at + 1];
 }
 
-/** Returns the rows `from … to` as JSON texts, joined by commas. Each run that has some of them is one view. */
+/** Returns whether the record of a row has these bytes. */
+export function isRecord(
+  { table: { slabs, places }, numbers }: RecordsImage,
+  row: Row,
+  source: Buffer,
+  start: number,
+  end: number,
+): boolean {
+  const at = numbers[row] * PLACE;
+  if (places[at + 2] - 1 - places[at + 1] !== end - start) return false;
+  return source.compare(slabs[places[at]].bytes, places[at + 1], places[at + 2] - 1, start, end) === 0;
+}
+
+/** Returns the rows `from … to` as JSON texts, joined by commas. Rows that are adjacent in a slab are one view. */
 export function recordSpan(records: RecordsImage, from: Row, to: Row): Buffer[] {
   const views: Buffer[] = [];
-  addSpan(views, records, from, to, true);
+  if (from < to) addSpan(views, records, from, to, true);
   return views;
 }
 
-/** Returns ascending rows as JSON texts, joined by commas. Each span of consecutive rows in a run is one view. */
+/** Returns ascending rows as JSON texts, joined by commas. Consecutive rows that are adjacent in a slab are one view. */
 export function recordsAt(records: RecordsImage, rows: Uint32s): Buffer[] {
   const views: Buffer[] = [];
   const last = rows.length - 1;
@@ -129,19 +88,22 @@ export function recordsAt(records: RecordsImage, rows: Uint32s): Buffer[] {
 /** Adds the views of rows, the last one without its last comma if it `isLast`. */
 function addSpan(
   views: Buffer[],
-  { runs, firstRows, runOf }: RecordsImage,
+  { table: { slabs, places }, numbers }: RecordsImage,
   from: Row,
   to: Row,
   isLast: boolean,
 ): void {
-  for (let row = from; row < to;) {
-    const run = runOf[row];
-    const { bytes, offsets } = runs[run];
-    const end = Math.min(to, firstRows[run + 1]);
-    const comma = isLast && end === to ? 1 : 0;
-    views.push(viewOf(bytes, offsets[row - firstRows[run]], offsets[end - firstRows[run]] - comma));
-    row = end;
+  let at = numbers[from] * PLACE;
+  let [slab, start, end] = [places[at], places[at + 1], places[at + 2]];
+  for (let row = from + 1; row < to; row++) {
+    at = numbers[row] * PLACE;
+    if (places[at] !== slab || places[at + 1] !== end) {
+      views.push(viewOf(slabs[slab].bytes, start, end));
+      [slab, start] = [places[at], places[at + 1]];
+    }
+    end = places[at + 2];
   }
+  views.push(viewOf(slabs[slab].bytes, start, end - (isLast ? 1 : 0)));
 }
 
 function viewOf({ buffer, byteOffset }: Bytes, start: number, end: number): Buffer {

@@ -5,7 +5,6 @@ import type { CountsBySlot } from '../counts/open-counts.ts';
 import type { MetricsMemory } from '../counts/request-metrics.ts';
 import type { KeyRow, LastUses } from '../keys/key-ring.ts';
 import type { ListName, OrganizationStore, SectionImage } from '../store/organization-image.ts';
-import type { SharedRun } from '../store/records.ts';
 import type { ServedDigests } from '../store/registry/served-digests.ts';
 import type { Section } from '../store/registry/store-view.ts';
 
@@ -48,7 +47,7 @@ export interface SentView {
 }
 
 export type Command =
-  | { readonly name: 'add-images'; readonly images: readonly (SentImage | SharedRun)[] }
+  | { readonly name: 'add-images'; readonly images: readonly SentImage[] }
   /** Prepares a view, which becomes visible when `shownVersion` reaches its version. */
   | { readonly name: 'prepare-view'; readonly view: SentView }
   /** Drops the images that are not in the view shown, once all workers show it. */

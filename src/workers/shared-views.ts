@@ -1,16 +1,13 @@
 import { promptGarbageCollection } from '../store/memory/image-memory.ts';
 import {
   byList,
-  bytesOf,
   type HistoryImage,
   type ListImage,
+  memoryOf,
   type OrganizationStore,
-  runsIn,
   type SectionImage,
   sectionsOf,
-  withRuns,
 } from '../store/organization-image.ts';
-import { referenceTo, type SharedRun, type SharedRuns } from '../store/records.ts';
 import { EMPTY_VIEW, StoreView } from '../store/registry/store-view.ts';
 import type { SentImage, SentStore, SentView, ShownVersion } from './protocol.ts';
 
@@ -23,14 +20,13 @@ import type { SentImage, SentStore, SentView, ShownVersion } from './protocol.ts
 /** Converts views to messages, for the supervisor. */
 export class ViewPublisher {
   #images: ReadonlyMap<SectionImage, SentImage> = new Map();
-  #runs: SharedRuns = new Map();
   #latestNumber = 0;
   #latestView = EMPTY_VIEW;
   #sent: SentView = { version: 0, live: [], retained: [] };
 
   /** The latest view with all of its images, for a new worker. */
   get latest() {
-    return { images: [...this.#runs.values(), ...this.#images.values()], view: this.#sent };
+    return { images: [...this.#images.values()], view: this.#sent };
   }
 
   /** Returns the update to `view`, with the images that were not sent yet; undefined if it is current. */
@@ -41,7 +37,7 @@ export class ViewPublisher {
     const numberOf = (image: SectionImage): number => {
       const sent = images.get(image) ?? this.#images.get(image);
       const { number } = sent ?? { number: ++this.#latestNumber };
-      images.set(image, sent ?? { number, image: withRuns(image, referenceTo) });
+      images.set(image, sent ?? { number, image });
       return number;
     };
     this.#latestView = view;
@@ -57,12 +53,8 @@ export class ViewPublisher {
         number: numberOf(image),
       })),
     };
-    const runs = runsIn(images.keys());
-    const added = [
-      ...[...runs.values()].filter(({ key }) => !this.#runs.has(key)),
-      ...[...images.values()].filter(({ number }) => number > known),
-    ];
-    [this.#runs, this.#images] = [runs, images];
+    const added = [...images.values()].filter(({ number }) => number > known);
+    this.#images = images;
     return { images: added, view: this.#sent };
   }
 }
@@ -70,7 +62,6 @@ export class ViewPublisher {
 export class WorkerStores {
   readonly #shownVersion: ShownVersion;
   readonly #images = new Map<number, SectionImage>();
-  #runs = new Map<string, SharedRun>();
   #view = EMPTY_VIEW;
   #prepared: { readonly version: number; readonly view: StoreView } | undefined;
 
@@ -86,13 +77,8 @@ export class WorkerStores {
     return this.#view;
   }
 
-  add(sent: SentImage | SharedRun): void {
-    if ('key' in sent) this.#runs.set(sent.key, sent);
-    else
-      this.#images.set(
-        sent.number,
-        withRuns(sent.image, ({ key }) => received(this.#runs.get(key), `run ${key}`)),
-      );
+  add({ number, image }: SentImage): void {
+    this.#images.set(number, image);
   }
 
   prepare({ version, live, retained }: SentView): void {
@@ -112,9 +98,8 @@ export class WorkerStores {
     ]);
     const unused = [...this.#images].filter(([, image]) => !used.has(image));
     for (const [number] of unused) this.#images.delete(number);
-    this.#runs = runsIn(used);
     const images = unused.map(([, image]) => image);
-    promptGarbageCollection(bytesOf(images, this.#runs));
+    promptGarbageCollection(memoryOf(images, memoryOf(used).numbers).bytes);
   }
 
   #storeOf({ lists, history, ...store }: SentStore): OrganizationStore {

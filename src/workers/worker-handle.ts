@@ -1,5 +1,4 @@
 import type { Worker } from 'node:worker_threads';
-import type { SharedRun } from '../store/records.ts';
 import type { Command, NumberedCommand, Outcome, Reply, SentImage, SentView } from './protocol.ts';
 
 /**
@@ -61,7 +60,7 @@ export class WorkerHandle {
     });
   }
 
-  async prepare(images: readonly (SentImage | SharedRun)[], view: SentView): Promise<void> {
+  async prepare(images: readonly SentImage[], view: SentView): Promise<void> {
     for (let i = 0; i < images.length; i += BATCH_IMAGES) {
       await this.run({ name: 'add-images', images: images.slice(i, i + BATCH_IMAGES) });
     }

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
 import { bytesInUse, memoryNeed } from '../../src/snapshot/admission/memory.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { bytesOf, sectionsOf } from '../../src/store/organization-image.ts';
+import { memoryOf, sectionsOf } from '../../src/store/organization-image.ts';
 import { alteredCopy, asOrganization } from '../support/altered-snapshot.ts';
 import { buildFile } from '../support/import-folder.ts';
 import { shuffled } from '../support/random.ts';
@@ -59,13 +59,13 @@ describe('npm run snapshot -- plan', () => {
   const numbersIn = ({ files }: Shard) => NUMBERS.filter((n) => files.some((one) => one.file === file(n)));
   const shardOf = ({ shards }: Plan, n: number) => shards.find((one) => numbersIn(one).includes(n))?.shard;
   /** Memory for the largest file and `more` megabytes. */
-  const enoughAnd = (more: number) => `${(memoryOf([1]) / 1e6 + more).toFixed(1)}M`;
+  const enoughAnd = (more: number) => `${(memoryFor([1]) / 1e6 + more).toFixed(1)}M`;
 
   /** Computes the memory in which a process loads any of the files again while all of them are live and retained. */
-  function memoryOf(files: readonly number[]): number {
+  function memoryFor(files: readonly number[]): number {
     const images = files.flatMap((n) => readSnapshot(file(n)).organizations);
     const peaks = files.map((n) => memoryNeed(inspectSnapshot(file(n)).organizations).peak);
-    const held = 2 * bytesOf(images.flatMap(sectionsOf));
+    const held = 2 * memoryOf(images.flatMap(sectionsOf)).bytes;
     return bytesInUse(held, 2 * images.length, THREADS) + Math.max(...peaks);
   }
 
@@ -77,7 +77,7 @@ describe('npm run snapshot -- plan', () => {
       const placed = first.shards.flatMap(({ files }) => files.map((one) => one.file));
       expect(placed).to.have.members(NUMBERS.map(file));
       for (const one of first.shards) {
-        expect(memoryOf(numbersIn(one)), `shard ${one.shard}`).to.be.at.most(one.neededBytes);
+        expect(memoryFor(numbersIn(one)), `shard ${one.shard}`).to.be.at.most(one.neededBytes);
         expect(one.leftBytes).to.be.at.least(0);
       }
       const again = await plan(`--memory ${enoughAnd(more)} ${shuffled(random, NAMES).join(' ')}`);

@@ -1,4 +1,5 @@
-import { recordsImage, type RecordsImage } from '../../src/store/records.ts';
+import { recordsImage } from '../../src/store/records-builder.ts';
+import type { RecordsImage } from '../../src/store/records.ts';
 
 /** Packs values as records. */
 export function pack(values: readonly unknown[]): RecordsImage {

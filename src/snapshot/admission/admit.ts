@@ -1,19 +1,34 @@
 import { monotonicNow } from '../../clock.ts';
-import { bytesOf, runsIn, sectionsOf } from '../../store/organization-image.ts';
+import {
+  lastUseOf,
+  memoryOf,
+  sectionsOf,
+  sharedTablesOf,
+  type SnapshotImage,
+} from '../../store/organization-image.ts';
 import { latestUsedFirst, type StoreRegistry } from '../../store/registry/store-registry.ts';
-import { contentOf, type KnownContent } from '../../store/registry/store-view.ts';
+import { keyOf, type Section } from '../../store/registry/store-view.ts';
 import { instantOf, type Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { checkSuccession, loadedCounts } from '../format/succession.ts';
-import { bytesInUse, checkMemory, type MemoryLimit, memoryNeed, objectBytes } from './memory.ts';
+import type { Admitted } from '../load/load-snapshot.ts';
+import type { KnownList } from '../load/read-snapshot.ts';
+import {
+  bytesInUse,
+  checkMemory,
+  type MemoryLimit,
+  type MemoryNeed,
+  memoryNeed,
+  objectBytes,
+} from './memory.ts';
 
 /** Decides which snapshots may be loaded, and which retained sections stay in memory during the next load. */
 export class Admission {
   readonly #stores: StoreRegistry;
   readonly #limit: MemoryLimit;
   readonly #threads: number;
-  /** By snapshot id: bytes that the load of a snapshot needs. The next one of the file is about as large. */
-  readonly #needs = new Map<string, number>();
+  /** By snapshot id: what the load of a snapshot needs. The next one of the file needs about as much. */
+  readonly #needs = new Map<string, MemoryNeed>();
 
   constructor(stores: StoreRegistry, limit: MemoryLimit, threads: number) {
     this.#stores = stores;
@@ -23,11 +38,14 @@ export class Admission {
 
   /**
    * Admits declared content that may go live alongside the other files. Releases retained sections if memory is short.
-   * @returns the content in memory that the load may share
    * @param isStart whether it may take over the organizations of files that were produced earlier
+   * @param bytesToCopy bytes of the records that are not live. Where all records do not fit, the snapshot is not admitted
+   *   without them
+   * @returns lists in memory whose records the load may share
    * @throws RefusedSnapshot
    */
-  admit(file: string, manifest: Manifest, isStart = false): KnownContent {
+  admit(file: string, manifest: Manifest, isStart = false, bytesToCopy?: number): Admitted {
+    const now = monotonicNow();
     const replaced = this.#stores.replacedBy(file, manifest.organizations);
     const ofOthers = replaced.filter((one) => one.isFilePresent && one.file !== file);
     for (const { store, file: owner } of ofOthers) {
@@ -41,21 +59,44 @@ export class Admission {
       .filter((one) => !ofOthers.includes(one))
       .map(({ store }) => ({ ...store, counts: loadedCounts(store) }));
     checkSuccession(manifest, predecessors);
-    // A retained section may be released during the load.
+    // The live sections stay during the load. A retained section may be released.
     const live = replaced.flatMap(({ store: { organizationId, ...store } }) =>
-      sectionsOf(store).map((image) => ({ organizationId, image })),
+      sectionsOf(store).flatMap((image) =>
+        // One that a walk uses is retained at the swap.
+        sharedList({ organizationId, image }, lastUseOf(image, now) > 0),
+      ),
     );
-    const need = memoryNeed(manifest.organizations, contentOf(live));
-    // The live sections stay during the load.
+    const kept = new Set(live.map(({ organizationId, image }) => keyOf(organizationId, image)));
+    const need = memoryNeed(manifest.organizations, kept, bytesToCopy);
+    const { retained, retainedBytes } = this.#stores;
+    const room = this.#roomLeft(retainedBytes + objectBytes(retained.length, this.#threads));
+    if (need.peak > room && bytesToCopy === undefined && live.length > 0)
+      return { known: live, isAdmitted: false };
     checkMemory(need, this.#liveBytes(), this.#limit);
     const snapshots = this.#liveSnapshots();
     for (const snapshotId of this.#needs.keys())
       if (!snapshots.has(snapshotId)) this.#needs.delete(snapshotId);
-    this.#needs.set(manifest.snapshotId, need.peak);
+    this.#needs.set(manifest.snapshotId, need);
     this.makeRoom(need.peak);
     const declared = new Set(manifest.organizations.map(({ organizationId }) => organizationId));
-    const retained = this.#stores.retained.filter((one) => declared.has(one.organizationId));
-    return contentOf([...live, ...retained]);
+    const earlier = latestUsedFirst(this.#stores.retained, now)
+      .filter(({ organizationId }) => declared.has(organizationId))
+      .flatMap((one) => sharedList(one, true));
+    return { known: [...live, ...earlier], isAdmitted: true };
+  }
+
+  /** Notes the memory that a loaded snapshot takes besides the live ones, in place of the estimate. */
+  noteLoad({ snapshotId, organizations }: SnapshotImage): void {
+    const need = this.#needs.get(snapshotId);
+    if (need === undefined) return;
+    const { live } = this.#stores;
+    const added = organizations.flatMap(({ organizationId, ...image }) => {
+      const store = live.get(organizationId)?.store;
+      const held = new Set(store && sectionsOf(store).map((one) => keyOf(organizationId, one)));
+      return sectionsOf(image).filter((one) => !held.has(keyOf(organizationId, one)));
+    });
+    const held = memoryOf(added, this.#stores.liveShared).bytes;
+    this.#needs.set(snapshotId, { ...need, held, peak: need.peak - need.held + held });
   }
 
   /** Bytes that retained sections may hold. The rest is for live stores, and for the next load of the largest file. */
@@ -67,13 +108,14 @@ export class Admission {
   /** Releases the retained sections that leave too little memory for a load, the last of `latestUsedFirst` first. */
   makeRoom(need = this.#nextNeed()): void {
     let room = this.#roomLeft(need);
-    const held = new Map(this.#stores.liveRuns);
+    let held = this.#stores.liveShared;
     const kept = latestUsedFirst(this.#stores.retained, monotonicNow()).filter(({ image }) => {
-      const bytes = bytesOf([image], held) + objectBytes(1, this.#threads);
+      const { bytes, numbers } = memoryOf([image], held);
+      const added = bytes + objectBytes(1, this.#threads);
       // One that does not fit in any case must not cost the others their room.
-      if (bytes > room) return false;
-      room -= bytes;
-      for (const [key, run] of runsIn([image])) held.set(key, run);
+      if (added > room) return false;
+      room -= added;
+      held = numbers;
       return true;
     });
     this.#stores.retainOnly(kept);
@@ -84,7 +126,7 @@ export class Admission {
   }
 
   #nextNeed(): number {
-    const needs = Array.from(this.#liveSnapshots(), (snapshotId) => this.#needs.get(snapshotId) ?? 0);
+    const needs = Array.from(this.#liveSnapshots(), (snapshotId) => this.#needs.get(snapshotId)?.peak ?? 0);
     return Math.max(0, ...needs);
   }
 
@@ -96,4 +138,13 @@ export class Admission {
     const { live, liveBytes } = this.#stores;
     return bytesInUse(liveBytes, live.size, this.#threads);
   }
+}
+
+/** Returns a section if it is a list whose records other images may share. The others are small. */
+function sharedList(
+  { organizationId, image }: Pick<Section, 'organizationId' | 'image'>,
+  stays: boolean,
+): KnownList[] {
+  if (image.name === 'history' || sharedTablesOf(image).length === 0) return [];
+  return [{ organizationId, image, stays }];
 }

@@ -1,17 +1,14 @@
 import { totalmem } from 'node:os';
 import { byList, listOf } from '../../store/organization-image.ts';
-import { keyOfRun } from '../../store/records.ts';
-import { contentOf, keyOf } from '../../store/registry/store-view.ts';
+import { keyOf } from '../../store/registry/store-view.ts';
 import { MEGABYTE } from '../../store/memory/shared-arrays.ts';
 import { type CollectionLayout, type ColumnLayout, COLLECTIONS, SESSIONS } from '../format/layout.ts';
 import {
   type ColumnSizes,
-  isPacked,
   listDigest,
   type ManifestOrganization,
   recordBytes,
   rowCount,
-  type RunEntry,
 } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 
@@ -46,7 +43,7 @@ export function memoryLimit(
 }
 
 /** The memory that a snapshot needs, in bytes. */
-interface MemoryNeed {
+export interface MemoryNeed {
   /** Shared memory of its images. */
   readonly held: number;
   /** Maximum growth of the process during the load, `held` included. */
@@ -55,8 +52,8 @@ interface MemoryNeed {
 }
 
 const CHANGE_BYTES = 12; // for each record: its row (4) and instant (8) among the changes
-// For each record: its run, its offset and the hash of its id (12), and up to four slots of the id index (16).
-const RECORD_BYTES = 28;
+// For each record: its slab, its start and end, the hash of its id (16), and up to four slots of the id index (16).
+const RECORD_BYTES = 32;
 // For each text of a record, besides its bytes: a key with up to four slots (16), its end (4), and a list of one row
 // (8). Records that share keys need less, even where long lists are also ordered by instant.
 const TEXT_BYTES = 28;
@@ -73,31 +70,30 @@ const DELETION_BYTES = 16; // for each deletion: the offset of its id (8), and i
 const DELETION_BUILDING_BYTES = 250; // for each deletion: the objects from which these are built
 const LOADER_BYTES = 72 * MEGABYTE; // the loader thread: 50 to 65 MB were measured
 
-/** Keys as those of `KnownContent`. */
-type InMemory = Readonly<Record<'runs' | 'lists', { has(key: string): boolean }>>;
-
 /**
  * Estimates the memory that a load adds, from the counts and lengths of runs and columns.
  *
- *     held = record bytes of runs that are not shared + index bytes of lists that are not kept + 12 bytes for each record
+ *     held = record bytes to copy + index bytes of lists that are not kept + 12 bytes for each record
  *     peak = held + 72 MB
  *            + 64 kB for each organization, 400 bytes for each run, and 5 times the columns of the largest run
  *            + the larger of what is needed to build the largest list, and 250 bytes for each of the most deletions
  *
  * With records of a kilobyte, `held` exceeds the actual images by 10 to 25 %.
- * @param inMemory the keys of the runs and lists that the load does not make again; by default none
+ * @param kept the keys of the lists that the load does not make again; by default none
+ * @param bytesToCopy bytes of the records that are not in memory; by default, all records of the other lists
  */
 export function memoryNeed(
   organizations: readonly ManifestOrganization[],
-  inMemory: InMemory = contentOf([]),
+  kept: ReadonlySet<string> = new Set(),
+  bytesToCopy?: number,
 ): MemoryNeed {
-  let [held, objects, building, largestRun] = [0, 0, 0, 0];
+  let [held, records, objects, building, largestRun] = [0, 0, 0, 0, 0];
   for (const { organizationId, name, runs, columns, deletionCount, deletionBytes } of organizations) {
     held += deletionBytes + deletionCount * DELETION_BYTES;
     objects += ORGANIZATION_BYTES + name.length * NAME_BYTES;
     building = Math.max(building, deletionCount * DELETION_BUILDING_BYTES);
     const isKept = byList((list) =>
-      inMemory.lists.has(keyOf(organizationId, { name: list, digest: listDigest(runs, list) })),
+      kept.has(keyOf(organizationId, { name: list, digest: listDigest(runs, list) })),
     );
     for (const layout of COLLECTIONS) {
       const entries = runs[layout.name];
@@ -107,8 +103,7 @@ export function memoryNeed(
       largestRun = Math.max(largestRun, sizes.largestRun);
       held += rowCount(entries) * CHANGE_BYTES;
       if (isKept[listOf(layout.name)]) continue;
-      const isShared = ({ digest }: RunEntry) => inMemory.runs.has(keyOfRun(organizationId, digest));
-      held += isPacked(entries) ? bytes : bytes - recordBytes(entries.filter(isShared));
+      records += bytes;
       // The end of an event record for a session is about as long as the record of the session.
       if (layout === SESSIONS) held += bytes;
       held += indexBytes(layout, rowCount(entries), sizes);
@@ -117,6 +112,7 @@ export function memoryNeed(
       building = Math.max(building, parts);
     }
   }
+  held += bytesToCopy ?? records;
   const loader = LOADER_BYTES + largestRun * RUN_BUFFERS;
   return { held, peak: held + loader + objects + building, organizations: organizations.length };
 }

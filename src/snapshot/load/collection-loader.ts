@@ -2,28 +2,20 @@ import { isUtf8 } from 'node:buffer';
 import type { Instant } from '../../contract/timestamp.ts';
 import { addIds, newIdIndex } from '../../store/index/id-index.ts';
 import { sameBytes } from '../../store/index/key-table.ts';
-import { decodeText, hashText } from '../../store/index/texts.ts';
 import { type InstantImage, instantImage } from '../../store/index/instant-index.ts';
+import { decodeText } from '../../store/index/texts.ts';
 import type { Uint32s } from '../../store/memory/shared-arrays.ts';
 import type { CollectionImage, HistoryImage, ListImage } from '../../store/organization-image.ts';
-import {
-  COMMA,
-  firstValueOf,
-  keyOfRun,
-  newRun,
-  placesOf,
-  recordAt,
-  recordPrefix,
-  type RecordRun,
-  type SharedRun,
-  type SharedRuns,
-} from '../../store/records.ts';
+import { RecordsBuilder } from '../../store/records-builder.ts';
+import { COMMA, firstValueOf, recordAt, recordPrefix, type RecordsImage } from '../../store/records.ts';
 import type { CollectionLayout } from '../format/layout.ts';
-import { isPacked, rowCount, type RunEntry } from '../format/manifest.ts';
+import { isPacked, recordBytes, rowCount, type RunEntry } from '../format/manifest.ts';
 import { inconsistent, type RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { MAX_RECORD_BYTES } from '../format/schema.ts';
 import { readText, textSpace } from './column-values.ts';
 import { buildIndexes } from './list-indexes.ts';
+import { KnownRecords } from './known-records.ts';
+import type { KnownList } from './read-snapshot.ts';
 import type { RecordForm } from './record-form.ts';
 import { duplicateId, type Run } from './run-reader.ts';
 
@@ -32,22 +24,23 @@ export interface StoredList {
   readonly entries: readonly RunEntry[];
   /** The runs of the entries, in order. Each is read when its predecessor is loaded. */
   readonly runs: Iterable<Run>;
-  readonly organizationId: string;
-  /** Runs in memory, which are not copied. */
-  readonly knownRuns: SharedRuns;
-  /** The list in memory. Of a known list, the digests are checked, and the changes read. */
-  readonly known: ListImage | undefined;
+  /** Lists in memory whose records the new one shares, the live one first. */
+  readonly known: readonly Pick<KnownList, 'image' | 'stays'>[];
+  /** The list in memory with the same digest. Of such a list, the digests of the runs are checked, and the changes read. */
+  readonly same: ListImage | undefined;
   readonly range: Pick<HistoryImage, 'since' | 'until'>;
 }
 
 export interface LoadedCollection {
   readonly image: CollectionImage;
   readonly changed: InstantImage;
+  /** Returns the records of a list in memory, in the table of the image if they share that. */
+  readonly continued: (records: RecordsImage) => RecordsImage;
 }
 
 /**
  * Loads the records of a collection, indexes their ids and columns, and reads their changes. Refuses a run that is not
- * valid. A known list is not made again.
+ * valid. A list that is in memory is not made again.
  * @param form the form to check the records for; undefined when they are not parsed
  * @param onRun called with each run when its records are in place
  */
@@ -61,6 +54,7 @@ export function loadCollection(
   const { since, until } = list.range;
   const runs = function* () {
     for (const run of list.runs) {
+      run.checkDigest();
       yield run;
       const { times, of } = run.changes(until);
       if (times.every(({ instant }) => instant <= since)) continue;
@@ -72,89 +66,113 @@ export function loadCollection(
       }
     }
   };
-  const known = list.known?.collections[list.layout.name];
-  if (known !== undefined) for (const run of runs()) run.checkDigest();
-  const image = known ?? newCollection(list, runs(), form, onRun);
-  return { image, changed: instantImage(BigInt64Array.from(changeInstants), changedRows) };
+  const same = list.same?.collections[list.layout.name];
+  if (same !== undefined) runs().forEach(() => undefined);
+  const loaded =
+    same === undefined
+      ? newCollection(list, runs(), form, onRun)
+      : { image: same, continued: (records: RecordsImage) => records };
+  return { ...loaded, changed: instantImage(BigInt64Array.from(changeInstants), changedRows) };
 }
 
 function newCollection(
-  { layout, organizationId, entries, knownRuns }: StoredList,
+  list: StoredList,
   stored: Iterable<Run>,
   form: RecordForm | undefined,
   onRun?: (run: Run) => void,
-): CollectionImage {
+): Pick<LoadedCollection, 'image' | 'continued'> {
+  const { layout, entries } = list;
   const count = rowCount(entries);
-  const runs: RecordRun[] = [];
-  const records = { runs, ...placesOf(entries.map(({ recordCount }) => recordCount)) };
   const ids = newIdIndex(count, layout.resource.id);
+  const known = new KnownRecords(list);
+  const builder = recordsBuilder(list, known);
   const load = function* () {
     for (const run of stored) {
-      const key = keyOfRun(organizationId, run.entry.digest);
-      runs.push(loadRecords(run, knownRuns.get(key), isPacked(entries) ? undefined : key, form));
-      const repeated = addIds(ids, records, runs.length - 1);
+      loadRecords(run, builder, known, ids.hashes, form);
+      const { firstRow, recordCount } = run.entry;
+      const repeated = addIds(ids, builder, firstRow, firstRow + recordCount);
       if (repeated !== undefined)
-        throw duplicateId(layout, String(JSON.parse(firstValueOf(recordAt(records, repeated)).toString())));
+        throw duplicateId(layout, String(JSON.parse(firstValueOf(recordAt(builder, repeated)).toString())));
       onRun?.(run);
       yield run;
     }
   };
-  return { count, records, ids, ...buildIndexes(layout, count, load()) };
+  const indexes = buildIndexes(layout, count, load());
+  const records = builder.finish();
+  return {
+    image: { count, records, ids, ...indexes },
+    continued: (earlier) => builder.continued(earlier, records.table),
+  };
+}
+
+/** Computes the bytes of records that a load of the list copies. */
+export function bytesToCopy(list: StoredList): number {
+  if (list.same !== undefined) return 0;
+  const known = new KnownRecords(list);
+  const builder = recordsBuilder(list, known, true);
+  const hashes = new Uint32Array(rowCount(list.entries));
+  for (const run of list.runs) loadRecords(run, builder, known, hashes);
+  builder.finish();
+  return builder.copiedBytes;
+}
+
+function recordsBuilder({ entries }: StoredList, { images, staying }: KnownRecords, isDry = false) {
+  return new RecordsBuilder({
+    count: rowCount(entries),
+    // Each record has a comma after it, also the last one of a run.
+    bytes: recordBytes(entries) + entries.length,
+    isShared: !isPacked(entries),
+    base: images.at(0)?.records,
+    staying,
+    isDry,
+  });
 }
 
 const BRACE = 0x7d;
 
-/**
- * Checks and divides the records of a run, and copies them if they are not known. Returns them with their ids.
- * The digest is checked over a copy, so it covers the bytes that are served.
- * @throws RefusedSnapshot
- */
+/** Divides the records of a run, and adds them and the hashes of their ids. Those that are in memory are not copied. */
 function loadRecords(
   run: Run,
-  known: SharedRun | undefined,
-  key: string | undefined,
-  form: RecordForm | undefined,
-): RecordRun | SharedRun {
+  builder: RecordsBuilder,
+  known: KnownRecords,
+  hashes: Uint32s,
+  form?: RecordForm,
+): void {
   const { layout, records } = run;
   const { firstRow, recordCount, recordBytes, digest } = run.entry;
   if (records.length !== recordBytes) {
-    run.checkDigest();
     const found = `have ${records.length} bytes at row ${firstRow}, "runs" declares ${recordBytes}`;
     throw inconsistent(`the records of ${layout.table} ${found}`);
   }
-  if (known !== undefined) {
-    run.checkDigest();
-    return known;
+  if (!isUtf8(records)) throw inconsistent(`the records of ${layout.table} at row ${firstRow} are not UTF-8`);
+  const { offsets, ids } = divideRecords(run);
+  const checked = form?.knownRuns?.has(digest) === true ? undefined : form;
+  /** The first record that is not added yet. */
+  let next = 0;
+  for (let i = 0; i < recordCount; i++) {
+    const end = offsets[i + 1] - 1;
+    const isKnown = known.find(records, offsets[i], end, ids, i);
+    hashes[firstRow + i] = known.hash;
+    if (isKnown && known.image !== undefined) {
+      builder.copy(firstRow + next, records, offsets, next, i);
+      builder.refer(firstRow + i, known.image.records, known.row);
+      next = i + 1;
+    } else if (
+      checked?.read(records.toString('latin1', offsets[i], end)) === undefined &&
+      checked !== undefined
+    )
+      throw refused(layout, firstRow + i, `is not ${checked.name}`);
   }
-  const loaded = newRun(recordCount, recordBytes + 1);
-  const { bytes, offsets, idHashes } = loaded;
-  bytes.set(records);
-  bytes[recordBytes] = COMMA;
-  const copy = Buffer.from(bytes.buffer, bytes.byteOffset, recordBytes);
-  run.checkDigest(copy);
-  if (!isUtf8(copy)) throw inconsistent(`the records of ${layout.table} at row ${firstRow} are not UTF-8`);
-  const divided = divideRecords(run, copy);
-  offsets.set(divided.offsets);
-  if (form !== undefined && form.knownRuns?.has(digest) !== true) checkForm(form, run, copy, offsets);
-  for (let i = 0; i < recordCount; i++) idHashes[i] = hashText(divided.ids, i);
-  return key === undefined ? loaded : { ...loaded, key };
-}
-
-function checkForm(form: RecordForm, { layout, entry }: Run, records: Buffer, offsets: Uint32s): void {
-  for (let i = 0; i + 1 < offsets.length; i++) {
-    if (form.read(records.toString('latin1', offsets[i], offsets[i + 1] - 1)) === undefined)
-      throw refused(layout, entry.firstRow + i, `is not ${form.name}`);
-  }
+  builder.copy(firstRow + next, records, offsets, next, recordCount);
 }
 
 /**
  * Divides the records of a run by their declared lengths, and reads their ids.
- * @param bytes the records, or a copy of them
  * @returns the ids, and the offset of each record, and of the end, as if a comma followed the last record
  * @throws RefusedSnapshot when a record differs from its declared length, is too large, or does not begin with its id
  */
-export function divideRecords(run: Run, bytes: Buffer = run.records) {
-  const { layout } = run;
+export function divideRecords(run: Run) {
+  const { layout, records: bytes } = run;
   const { id } = layout.resource;
   const refuse = (i: number, problem: string): never => {
     throw refused(layout, run.entry.firstRow + i, problem);

@@ -1,41 +1,44 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import {
-  byList,
-  type ListImage,
-  type OrganizationImage,
-  type SnapshotImage,
-  type SnapshotOrigin,
-  withRuns,
-} from '../../store/organization-image.ts';
-// The loader inherits the key of its hashes.
+import type { LoadedImage, SnapshotImage, SnapshotOrigin } from '../../store/organization-image.ts';
+// The loader inherits the key of the hashes, and the counter of slabs.
 import '../../store/index/texts.ts';
-import { referenceTo, type SharedRun } from '../../store/records.ts';
-import { contentOf, keyOf, type KnownContent } from '../../store/registry/store-view.ts';
+import '../../store/slab-writer.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import type { OnProgress, ReadOptions } from './read-snapshot.ts';
+import type { KnownList, OnProgress, ReadOptions } from './read-snapshot.ts';
 
 export interface LoaderTask extends Pick<ReadOptions, 'isThorough' | 'parsedRuns'> {
   readonly path: string;
-  /** One element: 1 once the declared snapshot is admitted. The loader waits until it is 1. */
+  /** One element: 1 once an answer is sent. The loader waits until it is 1. */
   readonly admission: Int32Array<SharedArrayBuffer>;
 }
 
-/** A known run, or a known list by its key, with references to its runs. */
-export type KnownMessage = SharedRun | readonly [key: string, list: ListImage];
+/** The answer to a declared snapshot. */
+export interface Admitted {
+  /** Lists in memory. */
+  readonly known: readonly KnownList[];
+  /** If not, the bytes of records decide that are not in these lists. */
+  readonly isAdmitted: boolean;
+}
+
+/** The lists in memory, one in each message, then the answer. */
+export type AdmissionMessage = KnownList | Omit<Admitted, 'known'>;
 
 export type LoaderMessage =
-  | { readonly declared: Manifest }
+  | { readonly declared: Manifest; readonly bytesToCopy?: number }
   | { readonly progress: Parameters<OnProgress> }
-  /** The next of the declared organizations, with references to known runs. */
-  | { readonly organization: OrganizationImage }
+  /** The next of the declared organizations. */
+  | { readonly organization: LoadedImage }
   | { readonly complete: SnapshotOrigin }
   | { readonly refused: ConstructorParameters<typeof RefusedSnapshot> };
 
 interface LoadOptions extends Omit<ReadOptions, 'admit'> {
-  /** As that of `ReadOptions`. The load waits for the promise. */
-  readonly admit?: (manifest: Manifest) => Promise<KnownContent>;
+  /**
+   * Called with the manifest before any content is read; throws to refuse the snapshot. If it does not admit it yet, it is
+   * called again with the bytes of records that are not in memory. The load waits for the promise.
+   */
+  readonly admit?: (manifest: Manifest, bytesToCopy?: number) => Promise<Admitted>;
   /** Time after which the load is given up, in seconds; default: no limit. */
   readonly timeoutSeconds?: number;
   /** Aborts the load, which then rejects with the reason of the signal. */
@@ -43,8 +46,6 @@ interface LoadOptions extends Omit<ReadOptions, 'admit'> {
 }
 
 const END_MS = 1000;
-/** Maximum number of runs or lists in a message. The time to send its buffers grows with the square of their number. */
-const BATCH = 8;
 
 /** Threads of all loads. That of a load that was given up stays until the disk responds. */
 let threads = 0;
@@ -59,7 +60,7 @@ export function hasLoaderThreads(): boolean {
  * @throws RefusedSnapshot, also when the thread fails or takes too long
  */
 export async function loadSnapshot(path: string, options: LoadOptions = {}): Promise<SnapshotImage> {
-  const { admit, onProgress, isThorough, parsedRuns, timeoutSeconds, signal } = options;
+  const { admit = admitAll, onProgress, isThorough, parsedRuns, timeoutSeconds, signal } = options;
   signal?.throwIfAborted();
   const { promise: loaded, resolve, reject } = Promise.withResolvers<SnapshotImage>();
   const admission = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -72,26 +73,17 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
   worker.on('error', (error: unknown) => {
     reject(loaderFailed(error));
   });
-  const organizations: OrganizationImage[] = [];
-  let known = contentOf([]);
+  const organizations: LoadedImage[] = [];
   const receive = async (message: LoaderMessage) => {
     if ('progress' in message) onProgress?.(...message.progress);
     else if ('declared' in message) {
-      known = (await admit?.(message.declared)) ?? known;
-      const lists = Array.from(known.lists, ([key, list]) => [key, withRuns(list, referenceTo)] as const);
-      const all: readonly KnownMessage[] = [...known.runs.values(), ...lists];
-      for (let i = 0; i < all.length; i += BATCH) worker.postMessage(all.slice(i, i + BATCH));
+      const { known, isAdmitted } = await admit(message.declared, message.bytesToCopy);
+      const messages: readonly AdmissionMessage[] = [...known, { isAdmitted }];
+      for (const one of messages) worker.postMessage(one);
       Atomics.store(admission, 0, 1);
       Atomics.notify(admission, 0);
-    } else if ('organization' in message) {
-      const { organization } = message;
-      const lists = byList((name) => {
-        const list = organization.lists[name];
-        const kept = known.lists.get(keyOf(organization.organizationId, list));
-        return kept ?? withRuns(list, (run) => known.runs.get(run.key) ?? run);
-      });
-      organizations.push({ ...organization, lists });
-    } else if ('complete' in message) resolve({ ...message.complete, organizations });
+    } else if ('organization' in message) organizations.push(message.organization);
+    else if ('complete' in message) resolve({ ...message.complete, organizations });
     // The exit of the thread may follow in the same turn, before a promise is rejected.
     else reject(new RefusedSnapshot(...message.refused));
   };
@@ -111,6 +103,10 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
     clearTimeout(deadline);
     await Promise.race([worker.terminate(), delay(END_MS, undefined, { ref: false })]);
   }
+}
+
+function admitAll(): Promise<Admitted> {
+  return Promise.resolve({ known: [], isAdmitted: true });
 }
 
 function startLoader(workerData: LoaderTask): Worker {

@@ -5,21 +5,23 @@ import { findRow } from '../../store/index/id-index.ts';
 import { instantImage } from '../../store/index/instant-index.ts';
 import { sizedImage } from '../../store/memory/image-memory.ts';
 import { sharedUint32s } from '../../store/memory/shared-arrays.ts';
-import { recordsImage } from '../../store/records.ts';
-import { contentOf, keyOf, type KnownContent } from '../../store/registry/store-view.ts';
+import { recordsImage } from '../../store/records-builder.ts';
+import type { Section } from '../../store/registry/store-view.ts';
 import {
   byList,
   type ChangesImage,
   type HistoryImage,
   lineageOf,
+  type ListImage,
   listOf,
+  type LoadedImage,
   NO_SCHEDULE,
-  type OrganizationImage,
 } from '../../store/organization-image.ts';
 import {
   byCollection,
-  EVENTS,
+  COLLECTIONS,
   type CollectionLayout,
+  EVENTS,
   layoutsOf,
   OFFERS,
   ORDERS,
@@ -39,17 +41,29 @@ import {
 } from '../format/manifest.ts';
 import { inconsistent } from '../format/refused-snapshot.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
-import { loadCollection, type LoadedCollection, type StoredList } from './collection-loader.ts';
+import { bytesToCopy, loadCollection, type LoadedCollection, type StoredList } from './collection-loader.ts';
 import { type RecordForm, STORED_EVENT, STORED_OFFER, STORED_ORDER, STORED_TICKET } from './record-form.ts';
 import { RunReader } from './run-reader.ts';
 import { loadSessions } from './sessions-loader.ts';
+
+/** A list in memory, with its organization. */
+export interface KnownList extends Pick<Section<ListImage>, 'organizationId' | 'image'> {
+  /** Whether it stays in memory beside the snapshot. */
+  readonly stays: boolean;
+}
 
 /** Called after each run with the number of records that were read, of those to read, and with the list of the run. */
 export type OnProgress = (records: number, total: number, list: CollectionName) => void;
 
 export interface ReadOptions {
-  /** Called with the manifest before any content is read. Returns what is in memory; throws to refuse the snapshot. */
-  readonly admit?: (manifest: Manifest) => KnownContent;
+  /**
+   * Called with the manifest before any content is read. Returns lists in memory; throws to refuse the snapshot.
+   * @param bytesToCopy computes the bytes of records that are not in such lists: reads all records
+   */
+  readonly admit?: (
+    manifest: Manifest,
+    bytesToCopy: (known: readonly KnownList[]) => number,
+  ) => readonly KnownList[];
   readonly onProgress?: OnProgress | undefined;
   /** Whether to parse also the records that serving only copies: tickets and orders. */
   readonly isThorough?: boolean | undefined;
@@ -71,65 +85,86 @@ export function inspectSnapshot(path: string): Manifest {
 export function readOrganizations(
   path: string,
   options: ReadOptions,
-  onOrganization: (image: OrganizationImage) => void,
+  onOrganization: (image: LoadedImage) => void,
 ): Manifest {
   using snapshot = openSnapshot(path);
   const { database, manifest } = snapshot;
-  const content = options.admit?.(manifest) ?? contentOf([]);
+  const snapshots = [...manifest.ancestors, manifest].map(
+    (one) => [one.snapshotId, instantOf(one.producedAt)] as const,
+  );
+  const content = {
+    database,
+    reader: new RunReader(database),
+    digest: manifestDigest(manifest),
+    lineage: lineageOf(snapshots),
+    since: snapshots[0][1],
+    until: instantOf(manifest.producedAt),
+  };
+  const listsIn = (known: readonly KnownList[]) => {
+    const owned = Map.groupBy(known, ({ organizationId }) => organizationId);
+    return (id: string) => owned.get(id) ?? [];
+  };
   try {
-    const reader = new RunReader(database);
-    const snapshots = [...manifest.ancestors, manifest].map(
-      (one) => [one.snapshotId, instantOf(one.producedAt)] as const,
-    );
-    const [since, until] = [snapshots[0][1], instantOf(manifest.producedAt)];
-    const known = {
-      digest: manifestDigest(manifest),
-      lineage: lineageOf(snapshots),
-      since,
-      until,
-      content,
-    };
+    const known = options.admit?.(manifest, (lists) => {
+      const listsOf = listsIn(lists);
+      const stored = manifest.organizations.flatMap((one) =>
+        COLLECTIONS.map((layout) => storedList(content, one, layout, listsOf(one.organizationId))),
+      );
+      return stored.reduce((bytes, list) => bytes + bytesToCopy(list), 0);
+    });
+    const listsOf = listsIn(known ?? []);
     const onRun = runCounter(recordsIn(manifest), options.onProgress);
-    for (const organization of manifest.organizations)
-      onOrganization(readOrganization(database, reader, organization, known, options, onRun));
+    for (const organization of manifest.organizations) {
+      const lists = listsOf(organization.organizationId);
+      onOrganization(readOrganization(content, organization, lists, options, onRun));
+    }
   } catch (error) {
     throw asRefusal(error);
   }
   return manifest;
 }
 
-interface Known extends Pick<HistoryImage, 'digest' | 'lineage' | 'since' | 'until'> {
-  readonly content: KnownContent;
+/** The open file, and what the histories of its organizations have in common. */
+interface FileContent extends Pick<HistoryImage, 'digest' | 'lineage' | 'since' | 'until'> {
+  readonly database: Database.Database;
+  readonly reader: RunReader;
+}
+
+function storedList(
+  { reader, since: earliest, until }: FileContent,
+  { organizationId, runs, ...organization }: ManifestOrganization,
+  layout: CollectionLayout,
+  inMemory: readonly KnownList[],
+  onRun?: ReturnType<typeof runCounter>,
+): StoredList {
+  const entries = runs[layout.name];
+  const read = function* () {
+    for (const entry of entries) {
+      const run = reader.read(layout, organizationId, entry);
+      yield run;
+      run.release();
+      onRun?.(layout, entry);
+    }
+  };
+  const name = listOf(layout.name);
+  const digest = listDigest(runs, name);
+  const known = inMemory.filter(({ image }) => image.name === name);
+  const same = known.find(({ image }) => image.digest === digest)?.image;
+  const began = instantOf(organization.since);
+  const range = { since: earliest > began ? earliest : began, until };
+  return { layout, entries, runs: read(), known, same, range };
 }
 
 function readOrganization(
-  database: Database.Database,
-  reader: RunReader,
+  content: FileContent,
   organization: ManifestOrganization,
-  { digest, lineage, since: earliest, until, content }: Known,
+  inMemory: readonly KnownList[],
   { isThorough = false, parsedRuns }: ReadOptions,
   onRun: ReturnType<typeof runCounter>,
-): OrganizationImage {
+): LoadedImage {
   const { organizationId, runs } = organization;
-  const began = instantOf(organization.since);
-  const range = { since: earliest > began ? earliest : began, until };
-  const known = byList((name) => {
-    const digest = listDigest(runs, name);
-    return { digest, image: content.lists.get(keyOf(organizationId, { name, digest })) };
-  });
-  const stored = (layout: CollectionLayout): StoredList => {
-    const entries = runs[layout.name];
-    const read = function* () {
-      for (const entry of entries) {
-        const run = reader.read(layout, organizationId, entry);
-        yield run;
-        run.release();
-        onRun(layout, entry);
-      }
-    };
-    const { image } = known[listOf(layout.name)];
-    return { layout, organizationId, entries, runs: read(), knownRuns: content.runs, known: image, range };
-  };
+  const { database, digest, lineage, until } = content;
+  const stored = (layout: CollectionLayout) => storedList(content, organization, layout, inMemory, onRun);
   const copied = (form: RecordForm) => (isThorough ? { ...form, knownRuns: parsedRuns } : undefined);
   // The largest collections come first: their build memory is released before the others are read.
   const tickets = loadCollection(stored(TICKETS), copied(STORED_TICKET));
@@ -141,20 +176,20 @@ function readOrganization(
   const scheduled = { ...events, image: { ...events.image, instants: { startAt: schedule.startAt } } };
   const loaded = { events: scheduled, sessions, tickets, orders, offers };
   const lists = byList((name) => {
-    const { digest, image } = known[name];
+    const layouts = layoutsOf(name);
+    const { same } = stored(layouts[0]);
     return (
-      image ??
+      same ??
       sizedImage({
         name,
-        digest,
-        collections: Object.fromEntries(
-          layoutsOf(name).map((layout) => [layout.name, loaded[layout.name].image]),
-        ),
+        digest: listDigest(runs, name),
+        collections: Object.fromEntries(layouts.map((layout) => [layout.name, loaded[layout.name].image])),
         schedule: name === 'events' ? schedule : NO_SCHEDULE,
         uses: sharedUint32s(2),
       })
     );
   });
+  const { range } = stored(EVENTS);
   const changes = loadDeletions(readDeletions(database, organization, until), loaded, range.since);
   const history = sizedImage({
     name: 'history' as const,
@@ -163,7 +198,15 @@ function readOrganization(
     changes,
     uses: sharedUint32s(2),
   });
-  return { organizationId, lists, history: { ...history, lineage } };
+  const earlier = inMemory.flatMap(({ image }): ListImage[] => {
+    const collections = layoutsOf(image.name).map(({ name }) => {
+      const { [name]: collection } = image.collections;
+      return [name, { ...collection, records: loaded[name].continued(collection.records) }] as const;
+    });
+    const isSame = collections.every(([name, { records }]) => records === image.collections[name].records);
+    return isSame ? [] : [{ ...image, collections: Object.fromEntries(collections) }];
+  });
+  return { organizationId, lists, history: { ...history, lineage }, earlier };
 }
 
 /** Loads the deletions of an organization with its other changes. Refuses one of a record of the content. */

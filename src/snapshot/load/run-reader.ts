@@ -2,7 +2,7 @@ import type { CollectionName } from '../../contract/operations.ts';
 import type Database from 'better-sqlite3';
 import type { Instant } from '../../contract/timestamp.ts';
 import { decodeText } from '../../store/index/texts.ts';
-import type { Bytes, Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
+import type { Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
 import { byCollection, type CollectionLayout } from '../format/layout.ts';
 import { type RunEntry, utcInstant } from '../format/manifest.ts';
 import { isRun, noRun } from '../format/read-manifest.ts';
@@ -72,14 +72,11 @@ export class Run {
 
   /**
    * Checks the content against its digest.
-   * @param records the bytes to digest as the records: a copy that will be served
    * @throws RefusedSnapshot
    */
-  checkDigest(records: Bytes = this.records): void {
+  checkDigest(): void {
     const { recordCount, digest } = this.entry;
-    const { name } = this.layout;
-    const content = [...this.content.slice(0, -1), records];
-    if (runDigest(name, recordCount, content) !== digest) throw this.#damaged('content');
+    if (runDigest(this.layout.name, recordCount, this.content) !== digest) throw this.#damaged('content');
   }
 
   #damaged(part: string): RefusedSnapshot {

@@ -5,7 +5,8 @@ import { decodeText } from '../../store/index/texts.ts';
 import { type Int64s, sharedInt64s, sharedUint32s, type Uint32s } from '../../store/memory/shared-arrays.ts';
 import { nextSessionFields } from '../../store/next-sessions.ts';
 import type { CollectionImage, ScheduleImage } from '../../store/organization-image.ts';
-import { recordAt, recordsImage } from '../../store/records.ts';
+import { recordsImage } from '../../store/records-builder.ts';
+import { recordAt } from '../../store/records.ts';
 import { SESSIONS } from '../format/layout.ts';
 import { rowCount } from '../format/manifest.ts';
 import { inconsistent, RefusedSnapshot } from '../format/refused-snapshot.ts';
@@ -23,7 +24,7 @@ export function loadSessions(
   list: StoredList,
   events: CollectionImage,
 ): LoadedCollection & { readonly schedule: ScheduleImage } {
-  if (list.known !== undefined) return { ...loadCollection(list, undefined), schedule: list.known.schedule };
+  if (list.same !== undefined) return { ...loadCollection(list, undefined), schedule: list.same.schedule };
   const count = rowCount(list.entries);
   const [eventOf, starts] = [sharedUint32s(count), sharedInt64s(count)];
   // The columns become the schedules, and no index.

@@ -8,7 +8,7 @@ export const PACKED_BELOW_BYTES = MEGABYTE;
 const ALIGNMENT = 8;
 
 /**
- * Returns an image with the size of its buffers, without those of runs that images share. A small image is copied into one
+ * Returns an image with the size of its buffers, without the slabs that images share. A small image is copied into one
  * shared buffer. Its arrays are in the order of its properties:
  *
  *     | array | array | … |    each at a multiple of 8 bytes
@@ -34,7 +34,7 @@ export function sizedImage<Image extends object>(image: Image): Image & { readon
   return { ...(withArrays(image, (array) => copies.get(array)) as Image), bytesHeld: end };
 }
 
-/** Replaces the typed arrays of an image, which consists of them, plain objects and arrays, nested in any way, and shared runs. */
+/** Replaces the typed arrays of an image, which consists of them, plain objects and arrays, nested in any way, and shared slabs. */
 function withArrays(part: unknown, replaced: (array: ArrayBufferView) => unknown): unknown {
   if (typeof part !== 'object' || part === null || isShared(part)) return part;
   if (ArrayBuffer.isView(part)) return replaced(part);

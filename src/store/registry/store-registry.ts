@@ -2,16 +2,15 @@ import { monotonicNow } from '../../clock.ts';
 import { promptGarbageCollection } from '../memory/image-memory.ts';
 import {
   byList,
-  bytesOf,
   lastUseOf,
+  memoryOf,
   type OrganizationImage,
   type OrganizationStore,
-  runsIn,
   type SectionImage,
   sectionsOf,
+  type SharedNumbers,
   type SnapshotImage,
 } from '../organization-image.ts';
-import type { SharedRuns } from '../records.ts';
 import { newServedDigests, noteServed } from './served-digests.ts';
 import { EMPTY_VIEW, keyOf, type Section, StoreView } from './store-view.ts';
 
@@ -39,8 +38,8 @@ export class StoreRegistry {
   /** No two have the same content, and none has that of the live section. */
   #retained: readonly RetainedSection[] = [];
   #view = EMPTY_VIEW;
-  /** The shared runs of the live sections. */
-  liveRuns: SharedRuns = new Map();
+  /** The slabs and tables of the live sections. */
+  liveShared: SharedNumbers = new Set();
   /** Bytes that the live sections hold, and those that only retained sections hold. */
   liveBytes = 0;
   retainedBytes = 0;
@@ -94,10 +93,17 @@ export class StoreRegistry {
   swap(file: string, { snapshotId, producedAt, organizations }: SnapshotImage): void {
     const replaced = this.replacedBy(file, organizations);
     const replacedAt = this.#clock();
-    const known: readonly RetainedSection[] = [
-      ...replaced.flatMap((one) => replacedSections(one, replacedAt)),
-      ...this.#retained,
-    ];
+    const earlier = new Map(
+      organizations.flatMap(({ organizationId, earlier = [] }) =>
+        earlier.map((list) => [keyOf(organizationId, list), list]),
+      ),
+    );
+    const known = [...replaced.flatMap((one) => replacedSections(one, replacedAt)), ...this.#retained].map(
+      (one): RetainedSection => ({
+        ...one,
+        image: earlier.get(keyOf(one.organizationId, one.image)) ?? one.image,
+      }),
+    );
     const images = new Map(known.map((one) => [keyOf(one.organizationId, one.image), one.image]));
     const live = new Map(this.#live);
     for (const { store } of replaced) live.delete(store.organizationId);
@@ -113,7 +119,7 @@ export class StoreRegistry {
       this.#latestInstants.set(organizationId, latestInstant);
       const origin = { snapshotId, producedAt, latestInstant };
       const lists = byList((name) => kept(image.lists[name]));
-      const store = { ...image, lists, history, ...origin };
+      const store = { organizationId, lists, history, ...origin };
       live.set(organizationId, { store, file, isFilePresent: true });
       for (const section of sectionsOf(store)) used.add(section);
     }
@@ -122,7 +128,7 @@ export class StoreRegistry {
     );
     this.#replace(live, retained);
     const unused = organizations.flatMap(sectionsOf).filter((section) => !used.has(section));
-    promptGarbageCollection(bytesOf(unused, this.liveRuns));
+    promptGarbageCollection(memoryOf(unused, this.liveShared).bytes);
   }
 
   /** Releases the retained sections whose retention has ended. Must be called when all workers use the live view. */
@@ -141,15 +147,14 @@ export class StoreRegistry {
     this.#live = live;
     this.#retained = retained;
     const sections = [...live.values()].flatMap(({ store }) => sectionsOf(store));
-    this.liveRuns = runsIn(sections);
-    this.liveBytes = bytesOf(sections);
+    ({ bytes: this.liveBytes, numbers: this.liveShared } = memoryOf(sections));
     const replaced = retained.map(({ image }) => image);
-    this.retainedBytes = bytesOf(replaced, this.liveRuns);
+    this.retainedBytes = memoryOf(replaced, this.liveShared).bytes;
     this.#view = new StoreView(new Map(live.entries().map(([id, { store }]) => [id, store])), retained);
     for (const [image] of this.#owners()) released.delete(image);
     for (const [image, organizationId] of released)
       if (image.name !== 'history') noteServed(this.#served, keyOf(organizationId, image));
-    promptGarbageCollection(bytesOf([...released.keys()], this.liveRuns));
+    promptGarbageCollection(memoryOf(released.keys(), this.liveShared).bytes);
   }
 
   /** Yields each section that requests can reach, with its organization. */

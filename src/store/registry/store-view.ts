@@ -2,12 +2,10 @@ import {
   type ListImage,
   type ListName,
   type OrganizationStore,
-  runsIn,
   type SectionImage,
   sectionsOf,
   type SnapshotOrigin,
 } from '../organization-image.ts';
-import type { SharedRun, SharedRuns } from '../records.ts';
 
 /** A section of an organization, with the latest snapshot that has it. */
 export interface Section<Image extends SectionImage = SectionImage> extends SnapshotOrigin {
@@ -43,11 +41,13 @@ export class StoreView {
       : { ...found, image: found.image };
   }
 
-  /** Returns whether a section is live or retained. */
+  /** Returns whether the content of a section is live or retained. */
   holds(organizationId: string, image: SectionImage): boolean {
     const live = this.live.get(organizationId);
-    if (live !== undefined && sectionsOf(live).includes(image)) return true;
-    return this.retained.get(keyOf(organizationId, image))?.image === image;
+    const isLive =
+      live !== undefined &&
+      sectionsOf(live).some((one) => one.name === image.name && one.digest === image.digest);
+    return isLive || this.retained.has(keyOf(organizationId, image));
   }
 }
 
@@ -60,22 +60,4 @@ export function keyOf(
 ): string {
   // Neither an organization id nor a digest contains a space.
   return `${organizationId} ${name} ${digest}`;
-}
-
-/** What a load does not make again: runs, and lists that have some. The others are small. */
-export interface KnownContent {
-  readonly runs: SharedRuns;
-  /** By `keyOf`. */
-  readonly lists: ReadonlyMap<string, ListImage>;
-}
-
-export function contentOf(sections: Iterable<Pick<Section, 'organizationId' | 'image'>>): KnownContent {
-  const runs = new Map<string, SharedRun>();
-  const lists = new Map<string, ListImage>();
-  for (const { organizationId, image } of sections) {
-    const own = runsIn([image]);
-    for (const [key, run] of own) runs.set(key, run);
-    if (own.size > 0 && image.name !== 'history') lists.set(keyOf(organizationId, image), image);
-  }
-  return { runs, lists };
 }

@@ -4,8 +4,8 @@ import { bytesInUse, type MemoryLimit, memoryNeed } from '../../../src/snapshot/
 import type { Manifest } from '../../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { addStreams, type ListImage, noteUse } from '../../../src/store/organization-image.ts';
-import { MEGABYTE } from '../../../src/store/memory/shared-arrays.ts';
-import { keyOfRun, newRun, placesOf, type SharedRun } from '../../../src/store/records.ts';
+import { MEGABYTE, sharedBytes } from '../../../src/store/memory/shared-arrays.ts';
+import type { RecordsImage, Slab } from '../../../src/store/records.ts';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
 import { declaration, emptyList, emptySnapshot, manifest, WALKED } from '../../support/empty-image.ts';
 
@@ -16,6 +16,11 @@ function manifestOf(day: number, ...organizationIds: string[]): Manifest {
 
 const SECTION_BYTES = 16 * 1024;
 const NEED = memoryNeed([declaration('north'), declaration('south')]).peak;
+
+/** Returns records with a table that images of other snapshots may share. */
+function tableOf(slabs: readonly Slab[]): RecordsImage {
+  return { table: { number: 9, slabs, places: new Uint32Array(0) }, numbers: new Uint32Array(0) };
+}
 
 describe('The admission of a snapshot', () => {
   let stores: StoreRegistry;
@@ -190,19 +195,16 @@ describe('The admission of a snapshot', () => {
     });
   });
 
-  describe('counts the memory of runs once', () => {
-    const [live, earlier] = ['live', 'earlier'].map((name) => ({
-      ...newRun(1, MEGABYTE),
-      key: keyOfRun('north', name),
-    }));
+  describe('counts the memory of slabs once', () => {
+    const [live, earlier] = [1, 2].map((number): Slab => ({ number, bytes: sharedBytes(MEGABYTE) }));
 
-    /** Replaces the tickets of north by those of some runs, which a walk uses. */
-    const swapRuns = (day: number, ...runs: readonly SharedRun[]) => {
+    /** Replaces the tickets of north by those of some slabs, which a walk uses. */
+    const swapSlabs = (day: number, ...slabs: readonly Slab[]) => {
       const { organizations, ...snapshot } = emptySnapshot(`day ${day}`, 'north', 'south');
       const [north, south] = organizations;
       const list = emptyList('tickets', `day ${day}`);
-      const records = { runs, ...placesOf(runs.map(() => 1)) };
-      const collections = { tickets: { ...list.collections['tickets'], records } };
+      const { tickets: empty } = list.collections;
+      const collections = { tickets: { ...empty, records: tableOf(slabs) } };
       const tickets = { ...list, collections };
       noteUse(tickets, day * 1000);
       const changed = { ...north, lists: { ...north.lists, tickets } };
@@ -211,22 +213,68 @@ describe('The admission of a snapshot', () => {
       stores.releaseExpired(WALKED);
     };
 
-    const run = earlier.bytes.buffer.byteLength;
-    for (const [room, kept, known] of [
-      [run + 2 * SECTION_BYTES, 2, [live, earlier]],
-      [run + 2 * SECTION_BYTES - 1, 1, [live, earlier]],
-      [run, 0, [live]],
+    /** Returns the digests of the lists whose records a load may share, in their order. */
+    const known = (bytes: number) => {
+      admission = new Admission(stores, { bytes, source: 'machine' }, 1);
+      const admitted = admission.admit('a.sqlite', manifestOf(7, 'north', 'south'), false, 0);
+      return admitted.known.map(({ image }) => image.digest);
+    };
+
+    for (const [room, lists] of [
+      [MEGABYTE + 2 * SECTION_BYTES, ['day 6', 'day 5', 'day 4']],
+      [MEGABYTE + 2 * SECTION_BYTES - 1, ['day 6', 'day 5']],
+      [MEGABYTE, ['day 6']],
     ] as const) {
-      it(`so that ${kept} of 2 replaced lists stay in ${room} bytes, and a load shares the runs that stay`, () => {
-        swapRuns(4, live, earlier);
-        swapRuns(5, earlier, live);
-        swapRuns(6, live);
-        const bytes = bytesInUse(stores.liveBytes, 2, 1) + NEED + room;
-        admission = new Admission(stores, { bytes, source: 'machine' }, 1);
-        const shared = admission.admit('a.sqlite', manifestOf(7, 'north', 'south'));
-        expect(stores.retained).to.have.length(kept);
-        expect([...shared.runs.values()]).to.have.members(known);
+      it(`so that ${lists.length - 1} of 2 replaced lists stay in ${room} bytes, and a load shares their records`, () => {
+        swapSlabs(4, live, earlier);
+        swapSlabs(5, earlier, live);
+        swapSlabs(6, live);
+        expect(known(bytesInUse(stores.liveBytes, 2, 1) + NEED + room)).to.deep.equal(lists);
+        expect(stores.retained).to.have.length(lists.length - 1);
       });
     }
+  });
+
+  describe('where all records do not fit besides the live ones and the retained ones', () => {
+    const records = 10 * MEGABYTE;
+    const next = () => {
+      const entry = { firstRow: 0, recordCount: 1, recordBytes: records, digest: '', changesDigest: '' };
+      const runs = { ...declaration('north').runs, tickets: [entry] };
+      const organizations = [declaration('north', runs), declaration('south')];
+      return { ...manifestOf(4), organizations };
+    };
+
+    beforeEach(() => {
+      const tickets = emptyList('tickets', 'live');
+      const { tickets: empty } = tickets.collections;
+      const slabs = [{ number: 1, bytes: sharedBytes(MEGABYTE) }];
+      const { organizations } = emptySnapshot('live', 'north', 'south');
+      const collections = { tickets: { ...empty, records: tableOf(slabs) } };
+      const lists = { ...organizations[0].lists, tickets: { ...tickets, collections } };
+      stores.swap('a.sqlite', {
+        ...manifestOf(3),
+        organizations: [{ ...organizations[0], lists }, organizations[1]],
+      });
+      stores.retainOnly([]);
+    });
+
+    const admitIn = (spare: number, bytesToCopy?: number) => {
+      const { peak } = memoryNeed(next().organizations, new Set(), bytesToCopy);
+      const bytes = bytesInUse(stores.liveBytes, 2, 1) + peak + spare;
+      admission = new Admission(stores, { bytes, source: 'machine' }, 1);
+      return (measured?: number) => admission.admit('a.sqlite', next(), false, measured);
+    };
+
+    it('asks for the bytes to copy, and admits a snapshot by them', () => {
+      expect(admitIn(0)().isAdmitted).to.equal(true);
+      const admit = admitIn(0, 1000);
+      const asked = admit();
+      expect(asked.isAdmitted).to.equal(false);
+      expect(asked.known.map(({ image }) => image.digest)).to.deep.equal(['live']);
+      expect(admit(1000).isAdmitted).to.equal(true);
+      expect(() => admit(1001))
+        .to.throw(RefusedSnapshot)
+        .with.property('reason', 'memory');
+    });
   });
 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { DEFAULT_SAMPLE, writeSample } from '../../../scripts/sample/write-sample.ts';
 import { memoryNeed } from '../../../src/snapshot/admission/memory.ts';
 import { byCollection } from '../../../src/snapshot/format/layout.ts';
-import type { ManifestOrganization } from '../../../src/snapshot/format/manifest.ts';
+import { listDigest, type ManifestOrganization } from '../../../src/snapshot/format/manifest.ts';
 import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import { INHERITED } from '../../support/command.ts';
@@ -12,7 +12,8 @@ import { folderForAll } from '../../support/temporary-folder.ts';
 import { recordsIn, times } from '../../support/records.ts';
 import { build, writeImport } from '../../support/import-folder.ts';
 import { MEGABYTE } from '../../../src/store/memory/shared-arrays.ts';
-import { bytesOf, sectionsOf } from '../../../src/store/organization-image.ts';
+import { memoryOf, sectionsOf } from '../../../src/store/organization-image.ts';
+import { keyOf } from '../../../src/store/registry/store-view.ts';
 
 describe('The estimated memory of a load', () => {
   const inFolder = folderForAll();
@@ -23,7 +24,7 @@ describe('The estimated memory of a load', () => {
     await build(folder, path);
     const { held, peak } = memoryNeed(inspectSnapshot(path).organizations);
     const { organizations } = readSnapshot(path);
-    const actuallyHeld = bytesOf(organizations.flatMap(sectionsOf));
+    const actuallyHeld = memoryOf(organizations.flatMap(sectionsOf)).bytes;
     expect(held / actuallyHeld, 'held').to.be.within(1, maxRatio);
     const measured = new URL('../../support/measured-load.ts', import.meta.url).pathname;
     const growth = Number.parseInt(
@@ -82,16 +83,18 @@ describe('The estimated memory of a load', () => {
     expect(peak / MEGABYTE).to.be.within(3645, 1.25 * 3645);
   });
 
-  it('is that of indexes and of the loader where the runs are in memory, and of the changes where the lists are', () => {
+  it('is that of indexes and of the loader where the records are in memory, and of the changes where the lists are', () => {
     const organizations = [declared(2_000_000, 770_000)];
     const cold = memoryNeed(organizations);
-    const all = { has: () => true };
-    const shared = memoryNeed(organizations, { runs: all, lists: new Set() });
+    const shared = memoryNeed(organizations, new Set(), 0);
     const recordBytes = 2000 * 932_000 + 770 * 1_805_000;
     expect(cold.held - shared.held).to.equal(recordBytes);
     expect(cold.peak - shared.peak).to.equal(recordBytes);
-    const kept = memoryNeed(organizations, { runs: all, lists: all });
-    expect(kept.held).to.equal(2_770_000 * 12);
+    const lists = ['events', 'tickets', 'orders', 'offers'] as const;
+    const keys = lists.map((name) =>
+      keyOf('north', { name, digest: listDigest(organizations[0].runs, name) }),
+    );
+    expect(memoryNeed(organizations, new Set(keys)).held).to.equal(2_770_000 * 12);
   });
 
   it('peaks above the images by the need of one organization, since they are loaded one after the other', () => {

@@ -1,9 +1,21 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../../../src/snapshot/format/layout.ts';
+import { recordBytes } from '../../../src/snapshot/format/manifest.ts';
+import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { loadSnapshot } from '../../../src/snapshot/load/load-snapshot.ts';
-import { inspectSnapshot, type OnProgress } from '../../../src/snapshot/load/read-snapshot.ts';
-import { byList, sectionsOf, type SnapshotImage } from '../../../src/store/organization-image.ts';
-import { contentOf } from '../../../src/store/registry/store-view.ts';
+import {
+  inspectSnapshot,
+  type KnownList,
+  type OnProgress,
+} from '../../../src/snapshot/load/read-snapshot.ts';
+import {
+  byList,
+  memoryOf,
+  sharedTablesOf,
+  type SnapshotImage,
+} from '../../../src/store/organization-image.ts';
+import { recordAt } from '../../../src/store/records.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 import { recordsIn, times } from '../../support/records.ts';
 import { buildFile, PRODUCED_AT } from '../../support/import-folder.ts';
@@ -14,13 +26,21 @@ describe('The loader', () => {
   const inFolder = folderForAll();
   const sound = new SoundSnapshot();
 
-  /** Returns the content of an image, whether in one buffer or in many. */
+  /** Returns the content of an image, wherever its records and arrays are. */
   const readable = ({ organizations, ...snapshot }: SnapshotImage) => ({
     ...snapshot,
     organizations: organizations.map((image) => ({
       ...image,
-      lists: byList((name) => ({ ...image.lists[name], bytesHeld: 0 })),
+      lists: byList((name) => ({
+        ...image.lists[name],
+        bytesHeld: 0,
+        collections: Object.entries(image.lists[name].collections).map(([, { records, ...collection }]) => ({
+          ...collection,
+          records: times(collection.count, (row) => recordAt(records, row).toString()),
+        })),
+      })),
       history: { ...image.history, digest: '', bytesHeld: 0 },
+      earlier: [],
     })),
   });
 
@@ -35,31 +55,104 @@ describe('The loader', () => {
     expect(loaded.organizations.map(({ organizationId }) => organizationId)).to.deep.equal(ids);
     for (const { lists } of loaded.organizations) {
       const { bytesHeld, collections, schedule } = lists.events;
-      expect(collections['events'].records.runs[0].bytes.buffer).to.equal(schedule.starts.buffer);
+      expect(collections['events'].records.table.slabs[0].bytes.buffer).to.equal(schedule.starts.buffer);
       expect(bytesHeld).to.equal(schedule.starts.buffer.byteLength);
     }
   });
 
-  it('keeps the lists in memory that a snapshot does not change, and reads their changes', async () => {
+  describe('with lists in memory', () => {
     const north = recordsIn('north');
-    const [first, second] = [inFolder('first.sqlite'), inFolder('second.sqlite')];
-    const long = { offerName: 'x'.repeat(4000) };
-    const files = {
-      organizations: [{ organizationId: 'north' }],
-      tickets: times(300, (i) => north.ticket(`tkt_${i}`, long)),
-      orders: times(300, (i) => north.order(`ord_${i}`, { buyerComments: long.offerName })),
-    };
-    await buildFile(files, first);
-    const producedAt = new Date(PRODUCED_AT.getTime() + 1000);
-    await buildFile({ orders: [north.order('ord_new')] }, second, { base: first, producedAt });
-    const live = await loadSnapshot(first);
-    const known = live.organizations.flatMap(({ organizationId, ...one }) =>
-      sectionsOf(one).map((image) => ({ organizationId, image })),
-    );
-    const loaded = await loadSnapshot(second, { admit: () => Promise.resolve(contentOf(known)) });
-    expect(readable(loaded)).to.deep.equal(readable(await loadSnapshot(second)));
-    const kept = byList((name) => loaded.organizations[0].lists[name] === live.organizations[0].lists[name]);
-    expect(kept).to.deep.equal({ events: false, tickets: true, orders: false, offers: false });
+    const long = 'x'.repeat(4000);
+    const tickets = times(300, (i) => north.ticket(`tkt_${i}`, { offerName: long }));
+    const later = (i: number) => new Date(PRODUCED_AT.getTime() + i * 1000);
+    const paths = { first: '', second: '', third: '', other: '' };
+
+    before(async () => {
+      const [first, second, third, other] = [1, 2, 3, 4].map((i) => inFolder(`${i}.sqlite`));
+      Object.assign(paths, { first, second, third, other });
+      const organizations = [{ organizationId: 'north' }];
+      await buildFile({ organizations, tickets }, first);
+      const changed = [north.ticket('tkt_new'), north.ticket('tkt_7', { offerName: 'changed' })];
+      await buildFile({ tickets: changed }, second, { base: first, producedAt: later(1) });
+      await buildFile({ orders: [north.order('ord')] }, third, { base: second, producedAt: later(2) });
+      // Of another import, without a relation to those.
+      const others = [...tickets.slice(10), north.ticket('tkt_other')].toReversed();
+      await buildFile({ organizations, tickets: others }, other, { producedAt: later(3) });
+    });
+
+    const sections = ({ organizations }: SnapshotImage): KnownList[] =>
+      organizations.map(({ organizationId, lists }) => ({
+        organizationId,
+        image: lists.tickets,
+        stays: true,
+      }));
+    const loadWith = (path: string, known: readonly KnownList[]) =>
+      loadSnapshot(path, { admit: () => Promise.resolve({ known, isAdmitted: true }) });
+
+    it('keeps a list that a snapshot does not change, and reads its changes', async () => {
+      const known = sections(await loadSnapshot(paths.second));
+      const loaded = await loadWith(paths.third, known);
+      expect(readable(loaded)).to.deep.equal(readable(await loadSnapshot(paths.third)));
+      // The memory is the same one.
+      known[0].image.uses[0] = 7;
+      expect(loaded.organizations[0].lists.tickets.uses[0]).to.equal(7);
+    });
+
+    it('copies only records that are in none of them, whatever lies between the snapshots', async () => {
+      const images: SnapshotImage[] = [];
+      const copied: number[] = [];
+      for (const path of [paths.first, paths.second, paths.third, paths.other, paths.first]) {
+        const known = images.flatMap(sections);
+        const loaded = await loadWith(path, known);
+        expect(readable(loaded)).to.deep.equal(readable(await loadSnapshot(path)));
+        const held = memoryOf(known.map(({ image }) => image)).numbers;
+        const added = sections(loaded)
+          .flatMap(({ image }) => sharedTablesOf(image).flatMap(({ slabs }) => slabs))
+          .filter(({ number }) => !held.has(number));
+        copied.push(
+          added.flatMap(
+            ({ bytes }) =>
+              Buffer.from(bytes)
+                .toString()
+                .match(/"ticketId":/g) ?? [],
+          ).length,
+        );
+        images.push(loaded);
+      }
+      expect(copied).to.deep.equal([300, 2, 0, 1, 0]);
+    });
+
+    it('refuses a damaged record, although it has that in memory', async () => {
+      const known = sections(await loadSnapshot(paths.first));
+      const bytes = readFileSync(paths.first);
+      bytes[bytes.lastIndexOf('xxx')] ^= 1;
+      writeFileSync(inFolder('damaged.sqlite'), bytes);
+      const loading = loadWith(inFolder('damaged.sqlite'), known);
+      expect(await refusalOf(loading, RefusedSnapshot)).to.have.property('reason', 'damaged');
+    });
+
+    it('computes the bytes to copy before it is admitted, where this is asked', async () => {
+      const known = sections(await loadSnapshot(paths.first));
+      const asked: (number | undefined)[] = [];
+      const loaded = await loadSnapshot(paths.other, {
+        admit: (_, bytesToCopy) => {
+          asked.push(bytesToCopy);
+          return Promise.resolve({ known, isAdmitted: asked.length > 1 });
+        },
+      });
+      const { numbers } = memoryOf(known.map(({ image }) => image));
+      const [{ image }] = sections(loaded);
+      const [{ number, places }] = sharedTablesOf(image);
+      const { bytes } = memoryOf(
+        [{ ...image, bytesHeld: -places.byteLength }],
+        numbers.difference(new Set([number])),
+      );
+      // The other lists are small: they are copied.
+      const { tickets, ...others } = inspectSnapshot(paths.other).organizations[0].runs;
+      expect(tickets).to.have.length.above(0);
+      const small = Object.values(others).map((runs) => recordBytes(runs) + runs.length);
+      expect(asked).to.deep.equal([undefined, small.reduce((sum, length) => sum + length, bytes)]);
+    });
   });
 
   it('reports its progress after each run', async () => {

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { addIds, findRow, type IdIndexImage, newIdIndex } from '../../../src/store/index/id-index.ts';
 import { hashBytes } from '../../../src/store/index/texts.ts';
-import { type RecordsImage, recordsImage } from '../../../src/store/records.ts';
+import { recordsImage } from '../../../src/store/records-builder.ts';
+import type { RecordsImage } from '../../../src/store/records.ts';
 import { FIXED, SAME_HASHES, texts } from '../../support/random.ts';
 
 /** `twice` is the first row whose id an earlier one has. */
@@ -11,15 +12,12 @@ function build(
   runLength = Math.max(1, ids.length),
 ): { index: IdIndexImage; records: RecordsImage; twice: number | undefined } {
   const texts = ids.map((id) => JSON.stringify({ ticketId: id, then: `"${id}"` }));
-  const records = recordsImage(texts, runLength);
+  const records = recordsImage(texts);
   const index = newIdIndex(ids.length, 'ticketId');
+  for (const [row, id] of ids.entries()) index.hashes[row] = hashBytes(Buffer.from(id));
   let twice: number | undefined;
-  for (let run = 0; run < records.runs.length && twice === undefined; run++) {
-    const { idHashes } = records.runs[run];
-    const first = records.firstRows[run];
-    for (const i of idHashes.keys()) idHashes[i] = hashBytes(Buffer.from(ids[first + i]));
-    twice = addIds(index, records, run);
-  }
+  for (let row = 0; row < ids.length && twice === undefined; row += runLength)
+    twice = addIds(index, records, row, Math.min(row + runLength, ids.length));
   return { index, records, twice };
 }
 
