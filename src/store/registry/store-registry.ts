@@ -145,7 +145,10 @@ export class StoreRegistry {
     this.liveBytes = bytesOf(sections);
     const replaced = retained.map(({ image }) => image);
     this.retainedBytes = bytesOf(replaced, this.liveRuns);
-    this.#view = new StoreView(new Map(live.entries().map(([id, { store }]) => [id, store])), retained);
+    this.#view = new StoreView(
+      new Map(live.entries().map(([id, { store }]) => [id, store])),
+      new Map(retained.map((one) => [keyOf(one.organizationId, one.image), one])),
+    );
     for (const [image] of this.#owners()) released.delete(image);
     for (const [image, organizationId] of released)
       if (image.name !== 'history') noteServed(this.#served, keyOf(organizationId, image));

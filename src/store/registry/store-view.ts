@@ -4,7 +4,6 @@ import {
   type OrganizationStore,
   runsIn,
   type SectionImage,
-  sectionsOf,
   type SnapshotOrigin,
 } from '../organization-image.ts';
 import type { SharedRun, SharedRuns } from '../records.ts';
@@ -14,6 +13,11 @@ export interface Section<Image extends SectionImage = SectionImage> extends Snap
   readonly organizationId: string;
   readonly image: Image;
 }
+
+export type OwnedImage = Pick<Section, 'organizationId' | 'image'>;
+
+/** What identifies a section of an organization. */
+export type SectionContent = Pick<SectionImage, 'name' | 'digest'>;
 
 export function sectionOf(
   { organizationId, snapshotId, producedAt, lists }: OrganizationStore,
@@ -28,9 +32,9 @@ export class StoreView {
   /** Replaced sections that are kept for walks, by `keyOf`. */
   readonly retained: ReadonlyMap<string, Section>;
 
-  constructor(live: ReadonlyMap<string, OrganizationStore>, retained: readonly Section[]) {
+  constructor(live: ReadonlyMap<string, OrganizationStore>, retained: ReadonlyMap<string, Section>) {
     this.live = live;
-    this.retained = new Map(retained.map((one) => [keyOf(one.organizationId, one.image), one]));
+    this.retained = retained;
   }
 
   /** Returns a list with the given content, live or retained. */
@@ -45,19 +49,23 @@ export class StoreView {
 
   /** Returns whether a section is live or retained. */
   holds(organizationId: string, image: SectionImage): boolean {
+    return this.imageOf(organizationId, image) === image;
+  }
+
+  /** Returns the image of some content, live or retained. */
+  imageOf(organizationId: string, content: SectionContent): SectionImage | undefined {
     const live = this.live.get(organizationId);
-    if (live !== undefined && sectionsOf(live).includes(image)) return true;
-    return this.retained.get(keyOf(organizationId, image))?.image === image;
+    const image = content.name === 'history' ? live?.history : live?.lists[content.name];
+    return image?.digest === content.digest
+      ? image
+      : this.retained.get(keyOf(organizationId, content))?.image;
   }
 }
 
-export const EMPTY_VIEW = new StoreView(new Map(), []);
+export const EMPTY_VIEW = new StoreView(new Map(), new Map());
 
 /** Returns a key that a section shares with those of the same content. */
-export function keyOf(
-  organizationId: string,
-  { name, digest }: Pick<SectionImage, 'name' | 'digest'>,
-): string {
+export function keyOf(organizationId: string, { name, digest }: SectionContent): string {
   // Neither an organization id nor a digest contains a space.
   return `${organizationId} ${name} ${digest}`;
 }
@@ -69,7 +77,7 @@ export interface KnownContent {
   readonly lists: ReadonlyMap<string, ListImage>;
 }
 
-export function contentOf(sections: Iterable<Pick<Section, 'organizationId' | 'image'>>): KnownContent {
+export function contentOf(sections: Iterable<OwnedImage>): KnownContent {
   const runs = new Map<string, SharedRun>();
   const lists = new Map<string, ListImage>();
   for (const { organizationId, image } of sections) {
