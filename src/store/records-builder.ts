@@ -190,7 +190,7 @@ export class RecordsBuilder implements RecordsImage {
     const number = this.#free.pop() ?? this.#count++;
     const { places } = this.table;
     if (number * PLACE < places.length) return number;
-    this.table.places = sharedUint32s(places.length + (places.length >> 1) + PLACE);
+    this.table.places = sharedUint32s((number + (number >> 1) + 1) * PLACE);
     this.table.places.set(places);
     return number;
   }

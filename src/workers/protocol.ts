@@ -4,9 +4,9 @@ import type { HitCounts } from '../counts/hit-counts.ts';
 import type { CountsBySlot } from '../counts/open-counts.ts';
 import type { MetricsMemory } from '../counts/request-metrics.ts';
 import type { KeyRow, LastUses } from '../keys/key-ring.ts';
-import type { ListName, OrganizationStore, SectionImage } from '../store/organization-image.ts';
+import type { ListName, OrganizationStore } from '../store/organization-image.ts';
 import type { ServedDigests } from '../store/registry/served-digests.ts';
-import type { Section } from '../store/registry/store-view.ts';
+import type { OwnedImage, Section, SectionContent } from '../store/registry/store-view.ts';
 
 /** The messages between the supervisor and a worker, and the memory that they share. */
 
@@ -27,31 +27,45 @@ export interface WorkerData {
 /** One element: the version of the view that all workers show. */
 export type ShownVersion = Int32Array<SharedArrayBuffer>;
 
-/** A section, with references to its shared runs, and its number in views. A message shares its memory. */
-export interface SentImage {
-  readonly number: number;
-  readonly image: SectionImage;
-}
-
-/** A store, by the numbers of its sections. */
+/** A store, by the digests of its sections. */
 export interface SentStore extends Omit<OrganizationStore, 'lists' | 'history'> {
-  readonly lists: Readonly<Record<ListName, number>>;
-  readonly history: number;
+  readonly lists: Readonly<Record<ListName, string>>;
+  readonly history: string;
 }
 
-/** A `StoreView` over images that were sent before. */
+/** A retained section, by its content. */
+export interface SentSection extends Omit<Section, 'image'> {
+  readonly image: SectionContent;
+}
+
+export interface MapChange<Sent> {
+  /** Keys of values that are removed or replaced. */
+  readonly gone: readonly string[];
+  readonly added: readonly (readonly [key: string, sent: Sent])[];
+}
+
+/** A `StoreView`, by its differences from the one before. Its images are those of that one, or were sent since. */
 export interface SentView {
   readonly version: number;
-  readonly live: readonly SentStore[];
-  readonly retained: readonly (Omit<Section, 'image'> & Pick<SentImage, 'number'>)[];
+  readonly live: MapChange<SentStore>;
+  readonly retained: MapChange<SentSection>;
+}
+
+/** What brings a worker from one view to the next. */
+export interface ViewUpdate {
+  /** Those that the view before does not have. A message shares their memory. */
+  readonly images: readonly OwnedImage[];
+  readonly view: SentView;
+  /** The memory of images that the view does not have any more, without what live sections share. */
+  readonly bytesFreed: number;
 }
 
 export type Command =
-  | { readonly name: 'add-images'; readonly images: readonly SentImage[] }
+  | { readonly name: 'add-images'; readonly images: readonly OwnedImage[] }
   /** Prepares a view, which becomes visible when `shownVersion` reaches its version. */
   | { readonly name: 'prepare-view'; readonly view: SentView }
-  /** Drops the images that are not in the view shown, once all workers show it. */
-  | { readonly name: 'drop-unused-images' }
+  /** Drops the view before the one that all workers show. */
+  | ({ readonly name: 'drop-earlier-view' } & Pick<ViewUpdate, 'bytesFreed'>)
   /** Replaces the keys. For each row, `slots` has the slot of its key. */
   | { readonly name: 'replace-keys'; readonly rows: readonly KeyRow[]; readonly slots: readonly number[] }
   | { readonly name: 'listen'; readonly options: ListenOptions }

@@ -126,9 +126,9 @@ export class Supervisor {
     return this.#afterUpdates(async () => {
       const update = this.#publisher.next(view);
       if (update === undefined) return;
-      await Promise.all([...this.#members].map((worker) => worker.prepare(update.images, update.view)));
+      await Promise.all([...this.#members].map((worker) => worker.prepare(update)));
       Atomics.store(this.#memory.shownVersion, 0, update.view.version);
-      await this.#runInAll({ name: 'drop-unused-images' });
+      await this.#runInAll({ name: 'drop-earlier-view', bytesFreed: update.bytesFreed });
     });
   }
 
@@ -192,8 +192,7 @@ export class Supervisor {
   }
 
   async #join(worker: WorkerHandle): Promise<void> {
-    const { images, view } = this.#publisher.latest;
-    await worker.prepare(images, view);
+    await worker.prepare(this.#publisher.latest);
     // Keys that replace these are sent after them.
     this.#members.add(worker);
     void worker.ended.then(() => this.#members.delete(worker));

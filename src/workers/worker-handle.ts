@@ -1,11 +1,15 @@
 import type { Worker } from 'node:worker_threads';
-import type { Command, NumberedCommand, Outcome, Reply, SentImage, SentView } from './protocol.ts';
+import { sharedTablesOf } from '../store/organization-image.ts';
+import type { OwnedImage } from '../store/registry/store-view.ts';
+import type { Command, NumberedCommand, Outcome, Reply, ViewUpdate } from './protocol.ts';
 
 /**
- * Maximum number of images in one message. Between messages, the worker answers requests. The time to send the buffers of a
- * message grows with the square of their number.
+ * Maximum number of buffers in one message, unless a single image has more. Between messages, the worker answers requests.
+ * The time to send the buffers of a message grows with the square of their number.
  */
-const BATCH_IMAGES = 32;
+const BATCH_BUFFERS = 1024;
+/** What an image counts for besides its shared slabs: the buffers of its arrays, or their views of a packed one. */
+const IMAGE_BUFFERS = 32;
 /** A worker without a reply is ended after this number of checks. A stall of the whole process counts as one check. */
 const MAX_CHECKS = 6;
 const CHECK_MS = 5000;
@@ -60,10 +64,8 @@ export class WorkerHandle {
     });
   }
 
-  async prepare(images: readonly SentImage[], view: SentView): Promise<void> {
-    for (let i = 0; i < images.length; i += BATCH_IMAGES) {
-      await this.run({ name: 'add-images', images: images.slice(i, i + BATCH_IMAGES) });
-    }
+  async prepare({ images, view }: Pick<ViewUpdate, 'images' | 'view'>): Promise<void> {
+    for (const batch of batchesOf(images)) await this.run({ name: 'add-images', images: batch });
     await this.run({ name: 'prepare-view', view });
   }
 
@@ -75,4 +77,21 @@ export class WorkerHandle {
   #replyTo(number: number): Promise<Outcome | undefined> {
     return new Promise((resolve) => this.#pending.set(number, resolve));
   }
+}
+
+/** Yields images in batches for one message each. */
+export function* batchesOf(images: readonly OwnedImage[]): Generator<OwnedImage[]> {
+  let batch: OwnedImage[] = [];
+  let buffers = 0;
+  for (const sent of images) {
+    const slabs = sharedTablesOf(sent.image).flatMap((table) => table.slabs);
+    const more = IMAGE_BUFFERS + slabs.length;
+    if (batch.length > 0 && buffers + more > BATCH_BUFFERS) {
+      yield batch;
+      [batch, buffers] = [[], 0];
+    }
+    batch.push(sent);
+    buffers += more;
+  }
+  if (batch.length > 0) yield batch;
 }

@@ -68,8 +68,8 @@ async function execute(command: Command): Promise<Outcome> {
     case 'prepare-view':
       stores.prepare(command.view);
       return {};
-    case 'drop-unused-images':
-      stores.dropUnused();
+    case 'drop-earlier-view':
+      stores.dropEarlier(command.bytesFreed);
       api.endReleasedStreams();
       return {};
     case 'replace-keys':

@@ -94,13 +94,9 @@ export class World {
               return Reflect.get(of, name, of);
             },
           });
-    const before = this.foreignReads;
-    const view = new StoreView(
+    return new StoreView(
       new Map(live.entries().map(([id, store]) => [id, counted(store)])),
-      [...retained.values()].map(counted),
+      new Map(retained.entries().map(([key, section]) => [key, counted(section)])),
     );
-    // The view of a swap reads every section. What counts are the reads of a request.
-    this.foreignReads = before;
-    return view;
   }
 }

@@ -125,7 +125,7 @@ describe(`A replica with ${THREADS} workers`, () => {
     for (const step of [
       'add-images',
       'prepare-view',
-      'drop-unused-images',
+      'drop-earlier-view',
     ] as const satisfies WorkerCommand['name'][]) {
       it(`ends when it receives ${step} in a swap, which succeeds`, () =>
         expectReplaced(1, () => {

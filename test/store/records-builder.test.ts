@@ -31,10 +31,15 @@ function build(content: Content, known: readonly Loaded[], { isDry = false, live
   const staying = known.slice(liveStays ? 0 : 1).map(({ image }) => image);
   const sizes = { count: content.size, bytes, slabBytes: SLAB_BYTES, isShared: true };
   const builder = new RecordsBuilder({ ...sizes, base: known.at(0)?.image, staying, isDry });
+  const rowsOf = new Map(
+    known.map((one) => [one, new Map([...one.content.keys()].map((id, row) => [id, row]))]),
+  );
   for (const [row, [id, text]] of [...content].entries()) {
     const has = known.find((one) => one.content.get(id) === text);
-    if (has === undefined) builder.copy(row, Buffer.from(text), Uint32Array.of(0, text.length + 1));
-    else builder.refer(row, has.image, [...has.content.keys()].indexOf(id));
+    const other = has && rowsOf.get(has)?.get(id);
+    if (has === undefined || other === undefined)
+      builder.copy(row, Buffer.from(text), Uint32Array.of(0, text.length + 1));
+    else builder.refer(row, has.image, other);
   }
   const image = builder.finish();
   const earlier = known.map((one) => ({ ...one, image: builder.continued(one.image, image.table) }));

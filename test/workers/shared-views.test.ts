@@ -1,8 +1,12 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { WorkerStores, ViewPublisher } from '../../src/workers/shared-views.ts';
+import { byDepth } from '../support/depth.ts';
 import { emptySnapshot, WALKED } from '../support/empty-image.ts';
-import { lastUseOf, noteUse } from '../../src/store/organization-image.ts';
+import { FIXED } from '../support/random.ts';
+import { sharedUint32s } from '../../src/store/memory/shared-arrays.ts';
+import { byList, lastUseOf, noteUse, type SectionImage } from '../../src/store/organization-image.ts';
 
 describe('The store views of workers', () => {
   let registry: StoreRegistry;
@@ -33,11 +37,12 @@ describe('The store views of workers', () => {
     return sent;
   }
 
-  function publishView(): void {
+  function publishView(): Sent | undefined {
     const sent = prepareAll();
-    if (sent === undefined) return;
+    if (sent === undefined) return undefined;
     Atomics.store(shownVersion, 0, sent.view.version);
-    for (const worker of workers) worker.dropUnused();
+    for (const worker of workers) worker.dropEarlier(sent.bytesFreed);
+    return sent;
   }
 
   function goLive(snapshotId: string, ...organizations: readonly string[]): void {
@@ -84,16 +89,25 @@ describe('The store views of workers', () => {
     expect(served('N1')).to.deep.equal([undefined, undefined]);
   });
 
-  it('are sent each image once while it is in a view', () => {
+  it('are sent each image once while it is in a view, and of a view what differs from the one before', () => {
     registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1', 'south=S1'));
     expect(publisher.next(registry.view)?.images, 'five for each').to.have.length(10);
     expect(publisher.next(registry.view), 'a view that was sent').to.equal(undefined);
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2', 'south=S1'));
     expect(publisher.next(registry.view)?.images, 'lists of one, histories of both').to.have.length(6);
     expect(publisher.latest.images, 'for a later worker').to.have.length(16);
+    registry.swap('b.sqlite', emptySnapshot('b1', 'east=E1'));
+    const { images = [], view } = publisher.next(registry.view) ?? {};
+    expect(images).to.have.length(5);
+    expect(view?.live.gone).to.deep.equal([]);
+    expect(view?.live.added.map(([id]) => id)).to.deep.equal(['east']);
+    expect(view?.retained).to.deep.equal({ gone: [], added: [] });
     registry.releaseExpired(WALKED);
-    expect(publisher.next(registry.view)?.images).to.have.length(0);
-    expect(publisher.latest.images).to.have.length(10);
+    const released = publisher.next(registry.view);
+    expect(released?.images).to.have.length(0);
+    expect(released?.view.live).to.deep.equal({ gone: [], added: [] });
+    expect(released?.view.retained.gone).to.have.length(6);
+    expect(publisher.latest.images).to.have.length(15);
   });
 
   it('are the same in a worker that starts later', () => {
@@ -125,6 +139,63 @@ describe('The store views of workers', () => {
     const sent = publisher.next(registry.view);
     expect(() => {
       if (sent !== undefined) workers[0].prepare(sent.view);
-    }).to.throw(/^image \d was not sent$/);
+    }).to.throw('image north events N1 was not sent');
+  });
+
+  it(`are the whole view after any history of swaps, releases and ended workers (seed ${FIXED.seed})`, () => {
+    const organizations = ['north', 'south', 'east'] as const;
+    let made = 0;
+    /** Returns a section that holds a byte, and differs from any other. */
+    const distinct = <Image extends SectionImage>(image: Image): Image => {
+      const uses = sharedUint32s(2);
+      uses[0] = ++made;
+      return { ...image, uses, bytesHeld: 1 };
+    };
+    const digests = fc.option(fc.constantFrom('A', 'B', 'C'), { nil: undefined });
+    const step = fc.oneof(
+      fc.record({ swap: fc.tuple(digests, digests, digests), file: fc.constantFrom('a', 'b') }),
+      fc.record({ keep: fc.func(fc.boolean()) }),
+      fc.record({ replace: fc.nat(1) }),
+      fc.constant('publish' as const),
+    );
+    const property = fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      registry = new StoreRegistry();
+      publisher = new ViewPublisher();
+      shownVersion = new Int32Array(new SharedArrayBuffer(4));
+      workers = [new WorkerStores(shownVersion), new WorkerStores(shownVersion)];
+      let shown = registry.view;
+      let bytesHeld = 0;
+      for (const [i, one] of [...steps, 'publish' as const].entries()) {
+        if (one === 'publish') {
+          const { images, bytesFreed } = publishView() ?? { images: [], bytesFreed: 0 };
+          shown = registry.view;
+          bytesHeld += images.length - bytesFreed;
+          expect(bytesHeld).to.equal(5 * shown.live.size + shown.retained.size);
+        } else if ('swap' in one) {
+          const texts = one.swap.flatMap((digest, j) =>
+            digest === undefined ? [] : [`${organizations[j]}=${digest}`],
+          );
+          const snapshot = emptySnapshot(`${one.file}${i}`, ...texts);
+          registry.swap(`${one.file}.sqlite`, {
+            ...snapshot,
+            organizations: snapshot.organizations.map(({ organizationId, lists, history }) => ({
+              organizationId,
+              lists: byList((name) => distinct(lists[name])),
+              history: distinct(history),
+            })),
+          });
+        } else if ('keep' in one) {
+          registry.retainOnly(registry.retained.filter(({ image }) => one.keep(image.uses[0])));
+        } else {
+          workers[one.replace] = new WorkerStores(shownVersion);
+          prepare(workers[one.replace], publisher.latest);
+        }
+        for (const { view } of workers) {
+          expect(view.live).to.deep.equal(shown.live);
+          expect(view.retained).to.deep.equal(shown.retained);
+        }
+      }
+    });
+    fc.assert(property, { ...FIXED, numRuns: byDepth({ short: 50, deep: 2000 }) });
   });
 });

@@ -4,19 +4,19 @@ import { join, sep } from 'node:path';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { asRefusal, isSnapshotName } from '../format/snapshot-file.ts';
 
-/** A file counts as complete once it has not changed for this long. The loader refuses incomplete files. */
+/** A file counts as complete once nothing was written to it for this long. The loader refuses incomplete files. */
 const SETTLE_MS = 250;
 
 export interface SeenFile {
   /** Changes with the content of the file. */
   readonly version: string;
-  /** When this version was first seen: milliseconds of the monotonic clock. */
+  /** Time since which nothing was written to the file, as far as is known: milliseconds of the monotonic clock. */
   readonly since: number;
 }
 
 /** Lists the files of a snapshot folder with their versions, and listens for changes. */
 export class SnapshotFolder {
-  readonly settleMs: number;
+  readonly #settleMs: number;
   readonly #path: string;
   /** The last listing; undefined before the first. */
   #seen: ReadonlyMap<string, SeenFile> | undefined;
@@ -24,11 +24,12 @@ export class SnapshotFolder {
 
   constructor(path: string, settleMs = SETTLE_MS) {
     this.#path = path;
-    this.settleMs = settleMs;
+    this.#settleMs = settleMs;
   }
 
-  isSettled({ since }: SeenFile): boolean {
-    return performance.now() - since >= this.settleMs;
+  /** Returns the milliseconds until a file counts as complete; at most 0 if it does. */
+  restOf({ since }: SeenFile): number {
+    return this.#settleMs - (performance.now() - since);
   }
 
   /** Lists the snapshot files in name order. */
@@ -43,10 +44,12 @@ export class SnapshotFolder {
       // A journal of the file is a reason to refuse it, so its removal must be a change.
       const journals = names.filter((name) => name.startsWith(`${file}-`));
       const version = [status.version, ...journals].join();
-      // The first listing trusts the time stamps, so that startup need not wait. Later, the wall clock may have changed.
-      const isOld = this.#seen === undefined && wallClock - status.changedAt > this.settleMs;
+      // A write sets both time stamps, a rename only that of the change. So a file that was renamed into place some time
+      // after its last write need not wait. The first listing also trusts the wall clock, which may change later.
+      const { modifiedAt, changedAt } = status;
+      const quietMs = (this.#seen === undefined ? wallClock : changedAt) - modifiedAt;
       const last = this.#seen?.get(file);
-      files.set(file, last?.version === version ? last : { version, since: isOld ? -Infinity : now });
+      files.set(file, last?.version === version ? last : { version, since: now - Math.max(0, quietMs) });
     }
     this.#seen = files;
     return files;
@@ -91,7 +94,7 @@ export class SnapshotFolder {
 }
 
 /**
- * Reads the version of a file, and when its time stamps say it changed, in milliseconds.
+ * Reads the version of a file, and its time stamps in milliseconds: of its content, and of its content, name or mode.
  * Returns undefined if it does not exist. The loader refuses an unreadable status.
  */
 async function statusOf(path: string) {
@@ -99,13 +102,14 @@ async function statusOf(path: string) {
     const { dev, ino, size, mtimeNs, ctimeNs, mtimeMs, ctimeMs } = await stat(path, { bigint: true });
     return {
       version: `${dev}/${ino}/${size}/${mtimeNs}/${ctimeNs}`,
-      changedAt: Number(mtimeMs > ctimeMs ? mtimeMs : ctimeMs),
+      modifiedAt: Number(mtimeMs),
+      changedAt: Number(ctimeMs),
     };
   } catch (error) {
     // A link to a missing file is present.
     const isPresent =
       !(error instanceof Error && 'code' in error && error.code === 'ENOENT') ||
       (await lstat(path).catch(() => undefined));
-    return isPresent ? { version: String(error), changedAt: 0 } : undefined;
+    return isPresent ? { version: String(error), modifiedAt: 0, changedAt: 0 } : undefined;
   }
 }

@@ -113,7 +113,7 @@ export class SnapshotWatcher {
       for (const file of this.#listed) if (!files.has(file)) this.#forget(file);
       this.#listed = [...files.keys()];
       const changed = [...files].filter(([file, { version }]) => this.#isDue(file, version));
-      const settled = changed.filter(([, seen]) => this.#folder.isSettled(seen));
+      const settled = changed.filter(([, seen]) => this.#folder.restOf(seen) <= 0);
       for (const [file, { version }] of settled) {
         signal.throwIfAborted();
         await this.#load(file, version);
@@ -123,7 +123,8 @@ export class SnapshotWatcher {
         .every(([file, { version }]) => this.#tried.has(file) || files.get(file)?.version !== version);
       if (changed.length === 0) return;
       if (settled.length > 0) continue;
-      await setTimeout(this.#folder.settleMs, undefined, { signal });
+      const rests = changed.map(([, seen]) => this.#folder.restOf(seen));
+      await setTimeout(Math.min(...rests), undefined, { signal });
     }
   }
 

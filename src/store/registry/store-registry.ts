@@ -99,10 +99,10 @@ export class StoreRegistry {
       ),
     );
     const known = [...replaced.flatMap((one) => replacedSections(one, replacedAt)), ...this.#retained].map(
-      (one): RetainedSection => ({
-        ...one,
-        image: earlier.get(keyOf(one.organizationId, one.image)) ?? one.image,
-      }),
+      (one): RetainedSection => {
+        const image = earlier.get(keyOf(one.organizationId, one.image));
+        return image === undefined ? one : { ...one, image };
+      },
     );
     const images = new Map(known.map((one) => [keyOf(one.organizationId, one.image), one.image]));
     const live = new Map(this.#live);
@@ -150,7 +150,10 @@ export class StoreRegistry {
     ({ bytes: this.liveBytes, numbers: this.liveShared } = memoryOf(sections));
     const replaced = retained.map(({ image }) => image);
     this.retainedBytes = memoryOf(replaced, this.liveShared).bytes;
-    this.#view = new StoreView(new Map(live.entries().map(([id, { store }]) => [id, store])), retained);
+    this.#view = new StoreView(
+      new Map(live.entries().map(([id, { store }]) => [id, store])),
+      new Map(retained.map((one) => [keyOf(one.organizationId, one.image), one])),
+    );
     for (const [image] of this.#owners()) released.delete(image);
     for (const [image, organizationId] of released)
       if (image.name !== 'history') noteServed(this.#served, keyOf(organizationId, image));

@@ -3,7 +3,6 @@ import {
   type ListName,
   type OrganizationStore,
   type SectionImage,
-  sectionsOf,
   type SnapshotOrigin,
 } from '../organization-image.ts';
 
@@ -12,6 +11,11 @@ export interface Section<Image extends SectionImage = SectionImage> extends Snap
   readonly organizationId: string;
   readonly image: Image;
 }
+
+export type OwnedImage = Pick<Section, 'organizationId' | 'image'>;
+
+/** What identifies a section of an organization. */
+export type SectionContent = Pick<SectionImage, 'name' | 'digest'>;
 
 export function sectionOf(
   { organizationId, snapshotId, producedAt, lists }: OrganizationStore,
@@ -26,9 +30,9 @@ export class StoreView {
   /** Replaced sections that are kept for walks, by `keyOf`. */
   readonly retained: ReadonlyMap<string, Section>;
 
-  constructor(live: ReadonlyMap<string, OrganizationStore>, retained: readonly Section[]) {
+  constructor(live: ReadonlyMap<string, OrganizationStore>, retained: ReadonlyMap<string, Section>) {
     this.live = live;
-    this.retained = new Map(retained.map((one) => [keyOf(one.organizationId, one.image), one]));
+    this.retained = retained;
   }
 
   /** Returns a list with the given content, live or retained. */
@@ -43,21 +47,23 @@ export class StoreView {
 
   /** Returns whether the content of a section is live or retained. */
   holds(organizationId: string, image: SectionImage): boolean {
+    return this.imageOf(organizationId, image) !== undefined;
+  }
+
+  /** Returns the image of some content, live or retained. */
+  imageOf(organizationId: string, content: SectionContent): SectionImage | undefined {
     const live = this.live.get(organizationId);
-    const isLive =
-      live !== undefined &&
-      sectionsOf(live).some((one) => one.name === image.name && one.digest === image.digest);
-    return isLive || this.retained.has(keyOf(organizationId, image));
+    const image = content.name === 'history' ? live?.history : live?.lists[content.name];
+    return image?.digest === content.digest
+      ? image
+      : this.retained.get(keyOf(organizationId, content))?.image;
   }
 }
 
-export const EMPTY_VIEW = new StoreView(new Map(), []);
+export const EMPTY_VIEW = new StoreView(new Map(), new Map());
 
 /** Returns a key that a section shares with those of the same content. */
-export function keyOf(
-  organizationId: string,
-  { name, digest }: Pick<SectionImage, 'name' | 'digest'>,
-): string {
+export function keyOf(organizationId: string, { name, digest }: SectionContent): string {
   // Neither an organization id nor a digest contains a space.
   return `${organizationId} ${name} ${digest}`;
 }

@@ -1,7 +1,16 @@
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Admission } from '../../../src/snapshot/admission/admit.ts';
@@ -16,6 +25,7 @@ import { type ReadableLog, readableLog } from '../../support/readable-log.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
 
 const SETTLE_MS = 50;
+const HOUR_MS = 3_600_000;
 
 /** The files hold the ids of their organizations; an empty one is damaged. */
 describe('The snapshot watcher', () => {
@@ -78,10 +88,12 @@ describe('The snapshot watcher', () => {
     watcher.stop();
   });
 
-  /** Writes files elsewhere and renames them into the folder, like published snapshots. */
-  function publish(contents: Readonly<Record<string, string>>): void {
+  /** Renames files into the folder, like published snapshots, some time after they were written. */
+  function publish(contents: Readonly<Record<string, string>>, agoMs = HOUR_MS): void {
     for (const [name, content] of Object.entries(contents)) {
       writeFileSync(inFolder('draft'), content);
+      const writtenAt = (Date.now() - agoMs) / 1000;
+      utimesSync(inFolder('draft'), writtenAt, writtenAt);
       renameSync(inFolder('draft'), inSnapshots(name));
     }
   }
@@ -115,7 +127,6 @@ describe('The snapshot watcher', () => {
       const hadTried: boolean[] = [];
       onLoad = () => hadTried.push(watcher.hasTriedAll);
       publish({ 'a.sqlite': 'one', 'b.sqlite': '' });
-      await delay(2 * SETTLE_MS);
       await load({ 'c.sqlite': 'three' });
       expect(watcher.hasTriedAll).to.equal(true);
       await load({ 'a.sqlite': 'two' });
@@ -314,22 +325,66 @@ describe('The snapshot watcher', () => {
     expect(refusals()).to.deep.equal([...unreadable, 'out.sqlite: outside-folder']);
   });
 
-  it('loads a file once it has settled, whatever its time of modification', async () => {
-    const started = performance.now();
-    publish({ 'z.sqlite': 'other', 'a.sqlite': 'first' });
-    utimesSync(inSnapshots('z.sqlite'), 0, 0);
-    let left = 100;
-    const writing = setInterval(() => {
-      publish({ 'a.sqlite': left === 1 ? 'last' : 'next' });
-      if (--left === 0) clearInterval(writing);
-    }, 5);
-    onLoad = () => {
-      expect(performance.now() - started).to.be.at.least(SETTLE_MS);
+  describe('loads a file', () => {
+    const advanceWallClock = () => {
+      mock.timers.enable({ apis: ['Date'], now: Date.now() + 2 * HOUR_MS });
     };
-    await watcher.poll();
-    expect([...stores.live.keys()]).to.have.members(['other', 'last']);
-    // A busy machine pauses between two of the 100 versions.
-    expect(loads.length).to.be.below(10);
+
+    afterEach(() => {
+      mock.timers.reset();
+    });
+
+    it('once nothing was written to it for a time, whatever the wall clock shows after the start', async () => {
+      await watcher.poll();
+      advanceWallClock();
+      const started = performance.now();
+      publish({ 'z.sqlite': 'one' }, -HOUR_MS);
+      let left = 100;
+      const writing = setInterval(() => {
+        writeFileSync(inSnapshots('a.sqlite'), left === 1 ? 'last' : '');
+        if (--left === 0) clearInterval(writing);
+      }, 5);
+      onLoad = () => {
+        expect(performance.now() - started).to.be.at.least(SETTLE_MS);
+      };
+      await watcher.poll();
+      expect([...stores.live.keys()]).to.have.members(['one', 'last']);
+      // A busy machine pauses between two of the 100 writes.
+      expect(loads.length).to.be.below(10);
+    });
+
+    it('at once at the start if nothing was written to it for a time by the wall clock', async () => {
+      start(HOUR_MS);
+      writeFileSync(inSnapshots('a.sqlite'), 'one');
+      advanceWallClock();
+      await watcher.poll();
+      expect(fileOf('one')).to.equal('a.sqlite');
+    });
+
+    for (const [when, prepare] of [
+      ['at the start', () => Promise.resolve()],
+      ['later', () => watcher.poll()],
+    ] as const) {
+      it(`at once if the rename came a time after the last write, ${when}`, async () => {
+        start(HOUR_MS);
+        await prepare();
+        publish({ 'a.sqlite': 'one' }, HOUR_MS);
+        await watcher.poll();
+        expect(fileOf('one')).to.equal('a.sqlite');
+      });
+
+      it(`after the rest of the time if the rename came sooner, ${when}`, async () => {
+        start(HOUR_MS);
+        await prepare();
+        const started = performance.now();
+        publish({ 'a.sqlite': 'one' }, HOUR_MS - 200);
+        const { ctimeMs, mtimeMs } = statSync(inSnapshots('a.sqlite'));
+        await watcher.poll();
+        expect(fileOf('one')).to.equal('a.sqlite');
+        // Whole milliseconds of the time stamps count.
+        expect(performance.now() - started).to.be.at.least(HOUR_MS - (ctimeMs - mtimeMs) - 2);
+      });
+    }
   });
 
   it('polls at once when the system reports a change, also in a folder that replaced another', async () => {
