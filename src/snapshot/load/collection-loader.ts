@@ -21,7 +21,7 @@ import {
 import type { CollectionLayout } from '../format/layout.ts';
 import { isPacked, rowCount, type RunEntry } from '../format/manifest.ts';
 import { inconsistent, type RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { MAX_RECORD_BYTES } from '../format/schema.ts';
+import { MAX_RECORD_BYTES, recordDigest, sumText } from '../format/schema.ts';
 import { readText, textSpace } from './column-values.ts';
 import { buildIndexes } from './list-indexes.ts';
 import type { RecordForm } from './record-form.ts';
@@ -53,7 +53,7 @@ export interface LoadedCollection {
  */
 export function loadCollection(
   list: StoredList,
-  form: RecordForm | undefined,
+  form?: RecordForm,
   onRun?: (run: Run) => void,
 ): LoadedCollection {
   const changedRows: number[] = [];
@@ -116,7 +116,7 @@ function loadRecords(
   form: RecordForm | undefined,
 ): RecordRun | SharedRun {
   const { layout, records } = run;
-  const { firstRow, recordCount, recordBytes, digest } = run.entry;
+  const { firstRow, recordCount, recordBytes } = run.entry;
   if (records.length !== recordBytes) {
     run.checkDigest();
     const found = `have ${records.length} bytes at row ${firstRow}, "runs" declares ${recordBytes}`;
@@ -135,7 +135,7 @@ function loadRecords(
   if (!isUtf8(copy)) throw inconsistent(`the records of ${layout.table} at row ${firstRow} are not UTF-8`);
   const divided = divideRecords(run, copy);
   offsets.set(divided.offsets);
-  if (form !== undefined && form.knownRuns?.has(digest) !== true) checkForm(form, run, copy, offsets);
+  if (form !== undefined) checkForm(form, run, copy, offsets);
   for (let i = 0; i < recordCount; i++) idHashes[i] = hashText(divided.ids, i);
   return key === undefined ? loaded : { ...loaded, key };
 }
@@ -145,6 +145,25 @@ function checkForm(form: RecordForm, { layout, entry }: Run, records: Buffer, of
     if (form.read(records.toString('latin1', offsets[i], offsets[i + 1] - 1)) === undefined)
       throw refused(layout, entry.firstRow + i, `is not ${form.name}`);
   }
+}
+
+/**
+ * Checks the form of the records of a loaded run, if one is given, and the sum of their digests.
+ * @throws RefusedSnapshot
+ */
+export function checkRecords(run: Run, form: RecordForm | undefined): void {
+  const { layout, entry, records } = run;
+  const { offsets } = divideRecords(run);
+  if (form !== undefined) checkForm(form, run, records, offsets);
+  let sum = 0n;
+  for (let i = 0; i < entry.recordCount; i++) {
+    const record = records.toString('utf8', offsets[i], offsets[i + 1] - 1);
+    sum += recordDigest(layout.name, run.valuesAt(i), record);
+  }
+  if (sumText(sum) !== entry.recordsSum)
+    throw inconsistent(
+      `the records of ${layout.table} at row ${entry.firstRow} do not have the records_sum that "runs" declares`,
+    );
 }
 
 /**

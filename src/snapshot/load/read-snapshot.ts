@@ -39,7 +39,7 @@ import {
 } from '../format/manifest.ts';
 import { inconsistent } from '../format/refused-snapshot.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
-import { loadCollection, type LoadedCollection, type StoredList } from './collection-loader.ts';
+import { checkRecords, loadCollection, type LoadedCollection, type StoredList } from './collection-loader.ts';
 import { type RecordForm, STORED_EVENT, STORED_OFFER, STORED_ORDER, STORED_TICKET } from './record-form.ts';
 import { RunReader } from './run-reader.ts';
 import { loadSessions } from './sessions-loader.ts';
@@ -51,10 +51,10 @@ export interface ReadOptions {
   /** Called with the manifest before any content is read. Returns what is in memory; throws to refuse the snapshot. */
   readonly admit?: (manifest: Manifest) => KnownContent;
   readonly onProgress?: OnProgress | undefined;
-  /** Whether to parse also the records that serving only copies: tickets and orders. */
+  /** Whether to check also the sums of digests, and the records that serving only copies: tickets and orders. */
   readonly isThorough?: boolean | undefined;
-  /** Digests of runs that a thorough read has parsed before. Of these, only the digest is checked. */
-  readonly parsedRuns?: ReadonlySet<string> | undefined;
+  /** The `recordsSum` by digest of runs that a thorough read has parsed before. Of these, only the digest is checked. */
+  readonly parsedRuns?: ReadonlyMap<string, string> | undefined;
 }
 
 /** Reads the manifest of a snapshot file, and none of its content. Throws RefusedSnapshot like the others here. */
@@ -98,6 +98,12 @@ export function readOrganizations(
   return manifest;
 }
 
+/** The forms of records that serving only copies. */
+const COPIED_FORMS: Partial<Record<CollectionName, RecordForm>> = {
+  tickets: STORED_TICKET,
+  orders: STORED_ORDER,
+};
+
 interface Known extends Pick<HistoryImage, 'digest' | 'lineage' | 'since' | 'until'> {
   readonly content: KnownContent;
 }
@@ -123,6 +129,8 @@ function readOrganization(
       for (const entry of entries) {
         const run = reader.read(layout, organizationId, entry);
         yield run;
+        if (isThorough && parsedRuns?.get(entry.digest) !== entry.recordsSum)
+          checkRecords(run, COPIED_FORMS[layout.name]);
         run.release();
         onRun(layout, entry);
       }
@@ -130,10 +138,9 @@ function readOrganization(
     const { image } = known[listOf(layout.name)];
     return { layout, organizationId, entries, runs: read(), knownRuns: content.runs, known: image, range };
   };
-  const copied = (form: RecordForm) => (isThorough ? { ...form, knownRuns: parsedRuns } : undefined);
   // The largest collections come first: their build memory is released before the others are read.
-  const tickets = loadCollection(stored(TICKETS), copied(STORED_TICKET));
-  const orders = loadCollection(stored(ORDERS), copied(STORED_ORDER));
+  const tickets = loadCollection(stored(TICKETS));
+  const orders = loadCollection(stored(ORDERS));
   // A response adds fields to an event, and partial views search the text of an offer.
   const events = loadCollection(stored(EVENTS), STORED_EVENT);
   const { schedule, ...sessions } = loadSessions(stored(SESSIONS), events.image);

@@ -23,7 +23,7 @@ export function loadSessions(
   list: StoredList,
   events: CollectionImage,
 ): LoadedCollection & { readonly schedule: ScheduleImage } {
-  if (list.known !== undefined) return { ...loadCollection(list, undefined), schedule: list.known.schedule };
+  if (list.known !== undefined) return { ...loadCollection(list), schedule: list.known.schedule };
   const count = rowCount(list.entries);
   const [eventOf, starts] = [sharedUint32s(count), sharedInt64s(count)];
   // The columns become the schedules, and no index.
