@@ -20,7 +20,7 @@
 -- as it is. If it is empty, no record of the run has changed since the history of the organization began.
 
 PRAGMA application_id = 0x466F7972; -- "Foyr"
-PRAGMA user_version = 2;            -- the version of this schema
+PRAGMA user_version = 3;            -- the version of this schema
 
 -- The snapshot: one row.
 CREATE TABLE snapshot (
@@ -56,6 +56,7 @@ CREATE TABLE runs (
   record_count    INTEGER NOT NULL,
   record_bytes    INTEGER NOT NULL, -- length of "records" in bytes
   digest          TEXT    NOT NULL, -- SHA-256 over the content of the run (docs/snapshot-format.md)
+  records_sum     TEXT    NOT NULL, -- sum of the SHA-256 of its records, each with its index columns (docs/snapshot-format.md)
   changes_digest  TEXT    NOT NULL, -- SHA-256 over its "changed_at"
   PRIMARY KEY (organization_id, collection, first_row)
 ) STRICT, WITHOUT ROWID;

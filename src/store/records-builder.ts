@@ -1,27 +1,19 @@
 import { type Bytes, type Row, sharedUint32s, type Uint32s } from './memory/shared-arrays.ts';
 import { PLACE, type RecordsImage, type RecordTable, type Slab } from './records.ts';
+import { MIN_SHARE, slabsToLeave } from './slabs-to-leave.ts';
 import { type SlabOptions, SlabWriter } from './slab-writer.ts';
-
-/**
- * A table refers to an earlier slab only if its records fill this share of it at least: so the slabs of a list have at
- * most 1.25 times the bytes of the records in memory. The shares go up to a maximum, since changes at random would
- * otherwise empty all slabs at the same moment.
- */
-const MIN_SHARE = 0.8;
-const MAX_SHARE = 0.95;
-const GOLDEN_RATIO = 0.618_033_988_749_895;
-
-/** Number of slabs of less than half the size that a table has at most. */
-const MAX_SMALL = 64;
 
 /** Rows between two of an abandoned slab that move with them, so that the rows of a list become adjacent again. */
 const MAX_GAP = 4;
+
+/** In place of a slab that an image does not use. */
+const NO_SLAB: Slab = { number: 0, bytes: new Uint8Array(0) };
 
 interface RecordsOptions extends SlabOptions {
   readonly count: number;
   /** The image to whose table the records are added. */
   readonly base?: RecordsImage | undefined;
-  /** Other images that share this table and the new one. */
+  /** Images that stay in memory. */
   readonly staying?: readonly RecordsImage[];
 }
 
@@ -38,37 +30,44 @@ interface RecordsOptions extends SlabOptions {
 export class RecordsBuilder implements RecordsImage {
   readonly numbers: Uint32s;
   readonly table: { readonly number: number; readonly slabs: Slab[]; places: Uint32s };
+  #finished: RecordTable = { number: 0, slabs: [], places: new Uint32Array(0) };
   readonly #writer: SlabWriter;
   /** Number of the table of the base; 0 without a base. */
   readonly #baseTable: number;
-  readonly #staying: readonly RecordsImage[];
+  /** The images that stay, each with the numbers of its records in the new table. */
+  readonly #staying: ReadonlyMap<RecordsImage, Uint32s>;
   /** Records of the base's table that no image has. New ones take their numbers. */
   readonly #free: number[] = [];
   /** Number of records, with the free ones. */
   #count: number;
   /** The slabs of earlier tables, by their numbers. */
   readonly #earlier = new Map<number, number>();
+  /** The records of other tables than that of the base, by slab and start. */
+  readonly #byPlace = new Map<number, number>();
 
   constructor(options: RecordsOptions) {
     const { count, base, staying = [] } = options;
     this.numbers = sharedUint32s(count);
-    const sharing =
-      base === undefined ? [] : [base, ...staying.filter(({ table }) => isSame(table, base.table))];
-    const needed = sharing.slice(1).reduce((sum, { numbers }) => sum + numbers.length, count);
-    // A table that is nearly empty is not continued.
-    const continued =
-      base !== undefined && base.table.places.length / PLACE <= 2 * needed ? base.table : undefined;
+    const sharing = staying.filter(({ table }) => table.number === base?.table.number);
+    // A sparse table is continued only for other images.
+    const isSparse = base !== undefined && base.numbers.length * PLACE < base.table.places.length / 2;
+    const continued = isSparse && sharing.length === 0 ? undefined : base?.table;
     this.#baseTable = continued?.number ?? 0;
-    this.#staying = continued === undefined ? [] : sharing.slice(1);
     this.#count = (continued?.places.length ?? 0) / PLACE;
     this.table = { number: 0, slabs: [], places: sharedUint32s(Math.max(count, this.#count) * PLACE) };
     this.#writer = new SlabWriter(this.table.slabs, options);
-    if (continued === undefined) return;
-    this.table.places.set(continued.places);
-    for (const slab of continued.slabs) this.#addEarlier(slab);
-    const isUsed = recordsOf(sharing, this.#count);
-    for (let number = this.#count - 1; number >= 0; number--)
-      if (isUsed[number] === 0) this.#free.push(number);
+    if (base !== undefined && continued !== undefined) {
+      this.table.places.set(continued.places);
+      for (const [i, slab] of continued.slabs.entries())
+        this.#addEarlier(sharing.map(({ table }) => table.slabs[i]).find(({ number }) => number > 0) ?? slab);
+      const isUsed = recordsOf(
+        [base, ...sharing].map(({ numbers }) => numbers),
+        this.#count,
+      );
+      for (let number = this.#count - 1; number >= 0; number--)
+        if (isUsed[number] === 0) this.#free.push(number);
+    }
+    this.#staying = new Map(staying.map((image) => [image, this.#numbersOf(image)]));
   }
 
   /** Bytes that were copied, also of records that are in memory. */
@@ -85,7 +84,7 @@ export class RecordsBuilder implements RecordsImage {
       const start = offsets[i];
       const at = this.#writer.position(offsets[i + 1] - start);
       let end = i + 1;
-      while (end < to && at + offsets[end + 1] - start <= this.#writer.slabBytes) end++;
+      while (end < to && at + offsets[end + 1] - start <= this.#writer.capacity) end++;
       const slab = this.#writer.append(source, start, offsets[end]);
       for (; i < end; i++) {
         const number = this.#newRecord();
@@ -96,30 +95,55 @@ export class RecordsBuilder implements RecordsImage {
   }
 
   /** Refers to the record of a row of another image. */
-  refer(row: Row, { table: { number, slabs, places }, numbers }: RecordsImage, other: Row): void {
-    const record = numbers[other];
-    if (number === this.#baseTable) {
-      this.numbers[row] = record;
-      return;
-    }
+  refer(row: Row, { table, numbers }: RecordsImage, other: Row): void {
+    this.numbers[row] = this.#numberOf(table, numbers[other]);
+  }
+
+  /** Returns the numbers of the records of an image in the new table. */
+  #numbersOf({ table, numbers }: RecordsImage): Uint32s {
+    if (table.number === this.#baseTable) return numbers;
+    const own = sharedUint32s(numbers.length);
+    for (let row = 0; row < own.length; row++) own[row] = this.#numberOf(table, numbers[row]);
+    return own;
+  }
+
+  /** Returns the number of a record of a table in the new one, to which it is added if need be. */
+  #numberOf({ number, slabs, places }: RecordTable, record: number): number {
+    if (number === this.#baseTable) return record;
     const at = record * PLACE;
     const known = slabs[places[at]];
     const slab = this.#earlier.get(known.number) ?? this.#addEarlier(known);
-    const added = this.#newRecord();
-    this.numbers[row] = added;
-    this.#place(added, slab, places[at + 1], places[at + 2]);
+    const key = slab * 2 ** 32 + places[at + 1];
+    const found = this.#byPlace.get(key) ?? this.#newRecord();
+    this.#byPlace.set(key, found);
+    this.#place(found, slab, places[at + 1], places[at + 2]);
+    return found;
   }
 
-  /** Returns an image that stays, with the new table if it shares that. */
-  continued(image: RecordsImage, table: RecordTable): RecordsImage {
-    return this.#staying.includes(image) ? { ...image, table } : image;
-  }
-
+  /** Finishes the table, and returns the new image. */
   finish(): RecordsImage {
-    const isUsed = recordsOf([this, ...this.#staying], this.#count);
+    const isUsed = recordsOf([this.numbers, ...this.#staying.values()], this.#count);
     this.#leaveSlabs(isUsed);
     this.#writer.finishSlab();
-    return { table: { number: this.#writer.newNumber(), ...this.#compacted(isUsed) }, numbers: this.numbers };
+    this.#finished = { number: this.#writer.newNumber(), ...this.#compacted(isUsed) };
+    return this.#imageOf(this.numbers);
+  }
+
+  /** Returns an image that stays, with the finished table in place of its own. */
+  continued(image: RecordsImage): RecordsImage {
+    const numbers = this.#staying.get(image);
+    return numbers === undefined ? image : this.#imageOf(numbers);
+  }
+
+  /** Returns an image that holds, of all slabs, those of its records. */
+  #imageOf(numbers: Uint32s): RecordsImage {
+    const { number, slabs, places } = this.#finished;
+    const isUsed = new Uint8Array(slabs.length);
+    for (const record of numbers) isUsed[places[record * PLACE]] = 1;
+    return {
+      table: { number, slabs: slabs.map((slab, i) => (isUsed[i] === 1 ? slab : NO_SLAB)), places },
+      numbers,
+    };
   }
 
   /** Moves records out of slabs that are hardly used, and those in short gaps between them in list order. */
@@ -128,8 +152,9 @@ export class RecordsBuilder implements RecordsImage {
     const used = slabs.map(() => 0);
     for (let number = 0, at = 0; number < isUsed.length; number++, at += PLACE)
       if (isUsed[number] === 1) used[places[at]] += places[at + 2] - places[at + 1];
-    const abandoned = this.#abandoned(used);
+    const abandoned = slabsToLeave(slabs, used, this.#earlier.values(), this.#writer.slabBytes);
     if (abandoned.size === 0) return;
+    this.#writer.expectedBytes = [...abandoned].reduce((sum, slab) => sum + used[slab], 0);
     const isEarlier = new Set(this.#earlier.values());
     for (let row = 0, last = 0, lastSlab = -1; row < this.numbers.length; row++) {
       const slab = places[this.numbers[row] * PLACE];
@@ -147,20 +172,6 @@ export class RecordsBuilder implements RecordsImage {
     // Those that only other images have.
     for (let number = 0; number < isUsed.length; number++)
       if (isUsed[number] === 1 && abandoned.has(places[number * PLACE])) this.#move(number);
-  }
-
-  /** @param used by slab: bytes of its records */
-  #abandoned(used: readonly number[]): Set<number> {
-    const { slabs } = this.table;
-    const earlier = [...this.#earlier.values()].filter((slab) => used[slab] > 0);
-    const small = earlier.filter((slab) => slabs[slab].bytes.length < this.#writer.slabBytes / 2);
-    const isHardlyUsed = (slab: number) => {
-      const { number, bytes } = slabs[slab];
-      // Multiples of the golden ratio are distributed evenly.
-      const share = MIN_SHARE + (MAX_SHARE - MIN_SHARE) * ((number * GOLDEN_RATIO) % 1);
-      return used[slab] < share * bytes.length;
-    };
-    return new Set([...earlier.filter(isHardlyUsed), ...(small.length > MAX_SMALL ? small : [])]);
   }
 
   #move(number: number): void {
@@ -209,14 +220,10 @@ export class RecordsBuilder implements RecordsImage {
   }
 }
 
-function isSame(a: RecordTable, b: RecordTable): boolean {
-  return a.number === b.number;
-}
-
-/** Returns for each record of a table 1 if one of the images has it. */
-function recordsOf(images: readonly RecordsImage[], count: number): Bytes {
+/** Returns for each record of a table 1 if one of the images with these numbers has it. */
+function recordsOf(images: readonly Uint32s[], count: number): Bytes {
   const isUsed = new Uint8Array(count);
-  for (const { numbers } of images) for (const number of numbers) isUsed[number] = 1;
+  for (const numbers of images) for (const number of numbers) isUsed[number] = 1;
   return isUsed;
 }
 

@@ -17,8 +17,8 @@ export interface Slab {
 }
 
 /**
- * The records of a list in memory, those of all snapshots that share the table. Slabs and tables are freed when all that
- * refers to them is collected, in all threads.
+ * Places of the records of a list in memory. The images of several snapshots share them, and each has the slabs of its
+ * own records. This memory is freed when all that refers to it is collected, in all threads.
  */
 export interface RecordTable {
   /** As that of a slab. */

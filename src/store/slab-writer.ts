@@ -19,7 +19,7 @@ function inheritedCounter(): Uint32s {
 }
 
 export interface SlabOptions {
-  /** Bytes of all records, with their commas. */
+  /** Bytes of all records of the list, with their commas. */
   readonly bytes: number;
   /** Bytes of a slab, unless a record is longer. */
   readonly slabBytes?: number | undefined;
@@ -33,6 +33,10 @@ export interface SlabOptions {
 export class SlabWriter {
   readonly slabBytes: number;
   copiedBytes = 0;
+  /** Bytes to copy, about: a slab is no longer than that. */
+  expectedBytes: number;
+  /** Bytes that the slab that is being filled may have. */
+  capacity = 0;
   readonly #slabs: Slab[];
   readonly #options: SlabOptions;
   /** The slab that is being filled, and its bytes so far. */
@@ -43,6 +47,7 @@ export class SlabWriter {
   constructor(slabs: Slab[], options: SlabOptions) {
     this.#slabs = slabs;
     this.#options = options;
+    this.expectedBytes = options.bytes;
     this.slabBytes = options.slabBytes ?? Math.max(MEGABYTE, Math.ceil(options.bytes / SLABS));
   }
 
@@ -53,7 +58,8 @@ export class SlabWriter {
 
   /** Returns where the next record, of a length, will be in its slab. */
   position(length: number): number {
-    if (this.#filled + length > this.slabBytes) this.finishSlab();
+    if (this.#filled + length > this.capacity) this.finishSlab();
+    if (this.#filled === 0) this.capacity = Math.max(Math.min(this.slabBytes, this.expectedBytes), length);
     return this.#filled;
   }
 
@@ -62,10 +68,9 @@ export class SlabWriter {
    * @param end behind that comma
    */
   append(source: Bytes, start: number, end: number): number {
-    const { bytes, isDry = false } = this.#options;
+    const { isDry = false } = this.#options;
     if (this.#filled === 0) {
-      const length = Math.max(Math.min(this.slabBytes, bytes), end - start);
-      if (!isDry && this.#space.length < length) this.#space = sharedBytes(length);
+      if (!isDry && this.#space.length < this.capacity) this.#space = sharedBytes(this.capacity);
       this.#filling = this.#slabs.push({ number: 0, bytes: this.#space }) - 1;
     }
     if (!isDry) {

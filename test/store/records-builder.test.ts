@@ -42,7 +42,7 @@ function build(content: Content, known: readonly Loaded[], { isDry = false, live
     else builder.refer(row, has.image, other);
   }
   const image = builder.finish();
-  const earlier = known.map((one) => ({ ...one, image: builder.continued(one.image, image.table) }));
+  const earlier = known.map((one) => ({ ...one, image: builder.continued(one.image) }));
   return { loaded: { content, image }, earlier, copiedBytes: builder.copiedBytes };
 }
 

@@ -61,8 +61,35 @@ function runsOf(database: Database.Database, list: Collection) {
     const lengths = content.map(({ length }) => length);
     const digest = sha256(line([list, count, ...lengths]), ...content);
     const bytes = lengths[columns.indexOf('records')];
-    return [organizationId, list, firstRow, count, bytes, digest, sha256(changedAt)];
+    const sum = sumOf(list, content);
+    return [organizationId, list, firstRow, count, bytes, digest, sum, sha256(changedAt)];
   });
+}
+
+/** Returns the sum of the digests of a run's records. A malformed column counts as empty. */
+function sumOf(list: Collection, content: readonly Buffer[]): string {
+  const [lengths, ...columns] = content.slice(0, -1).map((column) => elementsIn(column.toString()));
+  let sum = 0n;
+  let at = 0;
+  for (const [row, length] of lengths.entries()) {
+    const values = [JSON.stringify(list), ...columns.map((elements) => elements[row])];
+    const record = content[content.length - 1].subarray(at, at + Number(length));
+    sum += BigInt(`0x${createHash('sha256').update(`[${values.join()}]\n`).update(record).digest('hex')}`);
+    at += Number(length) + 1;
+  }
+  return (sum % 2n ** 256n).toString(16).padStart(64, '0');
+}
+
+/** Returns the elements of a column as JSON. In a column of texts, replaces positions by the texts. */
+function elementsIn(column: string): string[] {
+  // Instants may exceed 2^53.
+  if (/^\[[-\d,]*\]$/.test(column)) return column.slice(1, -1).split(',');
+  try {
+    const elements = JSON.parse(column) as unknown[];
+    return elements.map((one) => JSON.stringify(typeof one === 'number' ? elements[one] : one));
+  } catch {
+    return [];
+  }
 }
 
 /** Returns the digests of an organization: of its content, and of its history. */
@@ -80,7 +107,7 @@ function organizationDigests(database: Database.Database, organizationId: string
     ...runs('collection, first_row, changes_digest'),
     ...rows('SELECT collection, id, deleted_at FROM deletions WHERE organization_id = ? ORDER BY 1, 2'),
   ];
-  const content = runs('collection, record_count, record_bytes, digest');
+  const content = runs('collection, record_count, record_bytes, digest, records_sum');
   return [sha256(...content.map(line)), sha256(...history.map(line))];
 }
 
@@ -111,7 +138,7 @@ export function reseal(path: string): void {
   const database = new Database(path);
   database.pragma('synchronous = OFF');
   database.exec('DELETE FROM runs');
-  const insert = database.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const insert = database.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
   for (const run of COLLECTIONS.flatMap((list) => runsOf(database, list))) insert.run(...run);
   database.close();
   restamp(path);

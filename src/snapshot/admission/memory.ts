@@ -65,7 +65,7 @@ const NAME_BYTES = 8; // for each character of its name, in both threads
 const BUILDING_BYTES = 96; // for each record of the largest list: the arrays from which its indexes are built
 const ELEMENT_BUILDING_BYTES = 48; // for each element of its lists, likewise
 const RUN_BUFFERS = 5; // for each byte of the largest run: its columns, a copy of each, and the bounds of its texts
-const RUN_BYTES = 400; // for each run: its entry in the manifest, in both threads
+const RUN_BYTES = 624; // for each run: its entry in the manifest, in both threads: 312 bytes each were measured
 const DELETION_BYTES = 16; // for each deletion: the offset of its id (8), and its instant (8)
 const DELETION_BUILDING_BYTES = 250; // for each deletion: the objects from which these are built
 const LOADER_BYTES = 72 * MEGABYTE; // the loader thread: 50 to 65 MB were measured
@@ -75,7 +75,7 @@ const LOADER_BYTES = 72 * MEGABYTE; // the loader thread: 50 to 65 MB were measu
  *
  *     held = record bytes to copy + index bytes of lists that are not kept + 12 bytes for each record
  *     peak = held + 72 MB
- *            + 64 kB for each organization, 400 bytes for each run, and 5 times the columns of the largest run
+ *            + 64 kB for each organization, 624 bytes for each run, and 5 times the columns of the largest run
  *            + the larger of what is needed to build the largest list, and 250 bytes for each of the most deletions
  *
  * With records of a kilobyte, `held` exceeds the actual images by 10 to 25 %.

@@ -7,6 +7,7 @@ import { PACKED_BELOW_BYTES } from '../../store/memory/image-memory.ts';
 import type { ListName, SnapshotOrigin } from '../../store/organization-image.ts';
 import { byCollection, COLLECTIONS, layoutsOf } from './layout.ts';
 import { damaged, inconsistent } from './refused-snapshot.ts';
+import { sumText } from './schema.ts';
 
 /**
  * Permits that a publisher may give to one snapshot. With `rollback`, it may be older than the live one. With `shrink`,
@@ -60,6 +61,8 @@ export interface RunEntry {
   /** Length of the column `records`. */
   readonly recordBytes: number;
   readonly digest: string;
+  /** Sum of the digests of its records, as of `sumText`. */
+  readonly recordsSum: string;
   readonly changesDigest: string;
 }
 
@@ -89,18 +92,26 @@ export function declaredCounts({ runs }: ManifestOrganization): Record<Collectio
   return byCollection(({ name }) => rowCount(runs[name]));
 }
 
-/** Computes the content digest of collections, base64url. It covers a JSON line for each run. */
-export function contentDigest(runs: Runs, collections = COLLECTIONS): string {
+/** Computes the content digest of an organization, base64url. It covers a JSON line for each run. */
+export function contentDigest(runs: Runs): string {
   return linesDigest(
-    collections.flatMap(({ name }) =>
-      runs[name].map(({ recordCount, recordBytes, digest }) => [name, recordCount, recordBytes, digest]),
+    COLLECTIONS.flatMap(({ name }) =>
+      runs[name].map((one) => [name, one.recordCount, one.recordBytes, one.digest, one.recordsSum]),
     ),
   );
 }
 
-/** Computes the digest of a list, which its image has. */
+/**
+ * Computes the digest of a list, base64url, which its image has. It covers a JSON line for each collection, and depends
+ * on the records alone, not on how they are cut into runs.
+ */
 export function listDigest(runs: Runs, list: ListName): string {
-  return contentDigest(runs, layoutsOf(list));
+  return linesDigest(
+    layoutsOf(list).map(({ name }) => {
+      const sum = runs[name].reduce((total, { recordsSum }) => total + BigInt(`0x${recordsSum}`), 0n);
+      return [name, rowCount(runs[name]), sumText(sum)];
+    }),
+  );
 }
 
 /** Computes a digest, base64url, over lines of JSON. */

@@ -115,7 +115,7 @@ function readDeclarations(database: Database.Database): DeclaredOrganization[] {
   const rows = database.prepare<[], RunEntry & Readonly<Record<'organizationId' | 'list', string>>>(
     `SELECT organization_id AS organizationId, collection AS list, first_row AS firstRow,
             record_count AS recordCount, record_bytes AS recordBytes, digest,
-            changes_digest AS changesDigest
+            records_sum AS recordsSum, changes_digest AS changesDigest
      FROM runs ORDER BY organization_id, collection, first_row`,
   );
   for (const { organizationId, list, ...entry } of rows.iterate()) {
@@ -235,10 +235,13 @@ function withColumns(
   );
 }
 
-function checkEntry({ firstRow, recordCount, recordBytes }: RunEntry, nextRow: number, list: string): void {
+function checkEntry(entry: RunEntry, nextRow: number, list: string): void {
+  const { firstRow, recordCount, recordBytes, recordsSum } = entry;
   const isCount = recordCount >= 1 && recordCount <= MAX_RUN_RECORDS;
   if (!isCount || recordBytes < recordCount || recordBytes > MAX_RUN_BYTES)
     throw inconsistent(`"runs" is out of bounds for ${list} at row ${firstRow}`);
+  if (!/^[0-9a-f]{64}$/.test(recordsSum))
+    throw inconsistent(`the records_sum of ${list} at row ${firstRow} is not 64 hexadecimal digits`);
   if (firstRow !== nextRow)
     throw inconsistent(`the runs of ${list} leave a gap or overlap at row ${nextRow}`);
 }

@@ -97,6 +97,23 @@ export function runDigest(list: CollectionName, recordCount: number, columns: re
   return digest.digest('base64url');
 }
 
+/**
+ * Computes the digest of a record as a number. It covers all that responses depend on.
+ *
+ *     ["tickets",<value of each index column …>]\n    as JSON
+ *     the record
+ *
+ * @param values the values as JSON, in schema order
+ */
+export function recordDigest(list: CollectionName, values: readonly string[], record: string): bigint {
+  return BigInt(`0x${hash('sha256', `["${list}",${values.join()}]\n${record}`)}`);
+}
+
+/** Returns a sum of records' digests, modulo 2^256, as it is stored: in 64 hexadecimal digits. */
+export function sumText(sum: bigint): string {
+  return BigInt.asUintN(256, sum).toString(16).padStart(64, '0');
+}
+
 export function changesDigest(column: Bytes): string {
   return hash('sha256', column, 'base64url');
 }

@@ -46,7 +46,7 @@ export interface LoadedCollection {
  */
 export function loadCollection(
   list: StoredList,
-  form: RecordForm | undefined,
+  form?: RecordForm,
   onRun?: (run: Run) => void,
 ): LoadedCollection {
   const changedRows: number[] = [];
@@ -98,10 +98,9 @@ function newCollection(
     }
   };
   const indexes = buildIndexes(layout, count, load());
-  const records = builder.finish();
   return {
-    image: { count, records, ids, ...indexes },
-    continued: (earlier) => builder.continued(earlier, records.table),
+    image: { count, records: builder.finish(), ids, ...indexes },
+    continued: (records) => builder.continued(records),
   };
 }
 
@@ -139,14 +138,13 @@ function loadRecords(
   form?: RecordForm,
 ): void {
   const { layout, records } = run;
-  const { firstRow, recordCount, recordBytes, digest } = run.entry;
+  const { firstRow, recordCount, recordBytes } = run.entry;
   if (records.length !== recordBytes) {
     const found = `have ${records.length} bytes at row ${firstRow}, "runs" declares ${recordBytes}`;
     throw inconsistent(`the records of ${layout.table} ${found}`);
   }
   if (!isUtf8(records)) throw inconsistent(`the records of ${layout.table} at row ${firstRow} are not UTF-8`);
   const { offsets, ids } = divideRecords(run);
-  const checked = form?.knownRuns?.has(digest) === true ? undefined : form;
   /** The first record that is not added yet. */
   let next = 0;
   for (let i = 0; i < recordCount; i++) {
@@ -157,13 +155,21 @@ function loadRecords(
       builder.copy(firstRow + next, records, offsets, next, i);
       builder.refer(firstRow + i, known.image.records, known.row);
       next = i + 1;
-    } else if (
-      checked?.read(records.toString('latin1', offsets[i], end)) === undefined &&
-      checked !== undefined
-    )
-      throw refused(layout, firstRow + i, `is not ${checked.name}`);
+    } else if (form !== undefined) checkForm(form, run, i, offsets[i], end);
   }
   builder.copy(firstRow + next, records, offsets, next, recordCount);
+}
+
+/** @throws RefusedSnapshot when record `i` of a run, at its bytes `start … end`, does not have a form */
+export function checkForm(
+  form: RecordForm,
+  { layout, entry, records }: Run,
+  i: number,
+  start: number,
+  end: number,
+): void {
+  if (form.read(records.toString('latin1', start, end)) === undefined)
+    throw refused(layout, entry.firstRow + i, `is not ${form.name}`);
 }
 
 /**

@@ -1,15 +1,10 @@
 import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../contract/operations.ts';
-import type { Instant } from '../../contract/timestamp.ts';
-import { findRow } from '../../store/index/id-index.ts';
-import { instantImage } from '../../store/index/instant-index.ts';
 import { sizedImage } from '../../store/memory/image-memory.ts';
 import { sharedUint32s } from '../../store/memory/shared-arrays.ts';
-import { recordsImage } from '../../store/records-builder.ts';
 import type { Section } from '../../store/registry/store-view.ts';
 import {
   byList,
-  type ChangesImage,
   type HistoryImage,
   lineageOf,
   type ListImage,
@@ -18,7 +13,6 @@ import {
   NO_SCHEDULE,
 } from '../../store/organization-image.ts';
 import {
-  byCollection,
   COLLECTIONS,
   type CollectionLayout,
   EVENTS,
@@ -29,7 +23,6 @@ import {
   TICKETS,
 } from '../format/layout.ts';
 import {
-  type Deletion,
   instantOf,
   listDigest,
   type Manifest,
@@ -39,11 +32,13 @@ import {
   recordsIn,
   type RunEntry,
 } from '../format/manifest.ts';
-import { inconsistent } from '../format/refused-snapshot.ts';
+import type { Place } from '../format/list-order.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
-import { bytesToCopy, loadCollection, type LoadedCollection, type StoredList } from './collection-loader.ts';
+import { checkRecords } from './check-records.ts';
+import { bytesToCopy, loadCollection, type StoredList } from './collection-loader.ts';
+import { loadDeletions } from './load-deletions.ts';
 import { type RecordForm, STORED_EVENT, STORED_OFFER, STORED_ORDER, STORED_TICKET } from './record-form.ts';
-import { RunReader } from './run-reader.ts';
+import { type Run, RunReader } from './run-reader.ts';
 import { loadSessions } from './sessions-loader.ts';
 
 /** A list in memory, with its organization. */
@@ -65,10 +60,10 @@ export interface ReadOptions {
     bytesToCopy: (known: readonly KnownList[]) => number,
   ) => readonly KnownList[];
   readonly onProgress?: OnProgress | undefined;
-  /** Whether to parse also the records that serving only copies: tickets and orders. */
+  /** Whether to check also the sums of digests, and the records that serving only copies: tickets and orders. */
   readonly isThorough?: boolean | undefined;
-  /** Digests of runs that a thorough read has parsed before. Of these, only the digest is checked. */
-  readonly parsedRuns?: ReadonlySet<string> | undefined;
+  /** The `recordsSum` by digest of runs that a thorough read has parsed before. Of these, only the digest is checked. */
+  readonly parsedRuns?: ReadonlyMap<string, string> | undefined;
 }
 
 /** Reads the manifest of a snapshot file, and none of its content. Throws RefusedSnapshot like the others here. */
@@ -124,6 +119,12 @@ export function readOrganizations(
   return manifest;
 }
 
+/** The forms of records that serving only copies. */
+const COPIED_FORMS: Partial<Record<CollectionName, RecordForm>> = {
+  tickets: STORED_TICKET,
+  orders: STORED_ORDER,
+};
+
 /** The open file, and what the histories of its organizations have in common. */
 interface FileContent extends Pick<HistoryImage, 'digest' | 'lineage' | 'since' | 'until'> {
   readonly database: Database.Database;
@@ -135,15 +136,15 @@ function storedList(
   { organizationId, runs, ...organization }: ManifestOrganization,
   layout: CollectionLayout,
   inMemory: readonly KnownList[],
-  onRun?: ReturnType<typeof runCounter>,
+  onRun?: (run: Run) => void,
 ): StoredList {
   const entries = runs[layout.name];
   const read = function* () {
     for (const entry of entries) {
       const run = reader.read(layout, organizationId, entry);
       yield run;
+      onRun?.(run);
       run.release();
-      onRun?.(layout, entry);
     }
   };
   const name = listOf(layout.name);
@@ -164,11 +165,17 @@ function readOrganization(
 ): LoadedImage {
   const { organizationId, runs } = organization;
   const { database, digest, lineage, until } = content;
-  const stored = (layout: CollectionLayout) => storedList(content, organization, layout, inMemory, onRun);
-  const copied = (form: RecordForm) => (isThorough ? { ...form, knownRuns: parsedRuns } : undefined);
+  const stored = (layout: CollectionLayout) => {
+    let last: Place | undefined;
+    return storedList(content, organization, layout, inMemory, (run) => {
+      const isChecked = !isThorough || parsedRuns?.get(run.entry.digest) === run.entry.recordsSum;
+      last = isChecked ? undefined : checkRecords(run, COPIED_FORMS[layout.name], last);
+      onRun(layout, run.entry);
+    });
+  };
   // The largest collections come first: their build memory is released before the others are read.
-  const tickets = loadCollection(stored(TICKETS), copied(STORED_TICKET));
-  const orders = loadCollection(stored(ORDERS), copied(STORED_ORDER));
+  const tickets = loadCollection(stored(TICKETS));
+  const orders = loadCollection(stored(ORDERS));
   // A response adds fields to an event, and partial views search the text of an offer.
   const events = loadCollection(stored(EVENTS), STORED_EVENT);
   const { schedule, ...sessions } = loadSessions(stored(SESSIONS), events.image);
@@ -207,28 +214,6 @@ function readOrganization(
     return isSame ? [] : [{ ...image, collections: Object.fromEntries(collections) }];
   });
   return { organizationId, lists, history: { ...history, lineage }, earlier };
-}
-
-/** Loads the deletions of an organization with its other changes. Refuses one of a record of the content. */
-function loadDeletions(
-  deletions: Iterable<Deletion>,
-  loaded: Readonly<Record<CollectionName, LoadedCollection>>,
-  since: Instant,
-): HistoryImage['changes'] {
-  const found = byCollection((): Deletion[] => []);
-  for (const deletion of deletions) {
-    const { collection, id, instant } = deletion;
-    const { ids, records } = loaded[collection].image;
-    if (findRow(ids, records, id) >= 0)
-      throw inconsistent(`the deletion of "${id}" of ${collection} is of a record that the snapshot holds`);
-    if (instant > since) found[collection].push(deletion);
-  }
-  return byCollection(({ name }) => ({ changed: loaded[name].changed, deleted: imageOf(found[name]) }));
-}
-
-function imageOf(deletions: readonly Deletion[]): ChangesImage['deleted'] {
-  const { sorted, rows } = instantImage(BigInt64Array.from(deletions, ({ instant }) => instant));
-  return { sorted, ids: recordsImage(Array.from(rows, (i) => JSON.stringify(deletions[i].id))) };
 }
 
 /** Returns a function that counts the records of each run that was read, and reports them. */

@@ -10,8 +10,6 @@ export interface RecordForm {
    * for each byte, suffices: decoding UTF-8 takes longer, and the structure of JSON is ASCII.
    */
   readonly read: (record: string) => JsonObject | undefined;
-  /** Digests of runs whose records are known to have the form. They are not checked again. */
-  readonly knownRuns?: ReadonlySet<string> | undefined;
 }
 
 export const STORED_EVENT = storedForm('an event', EVENT);

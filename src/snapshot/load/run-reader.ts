@@ -1,9 +1,9 @@
 import type { CollectionName } from '../../contract/operations.ts';
 import type Database from 'better-sqlite3';
 import type { Instant } from '../../contract/timestamp.ts';
-import { decodeText } from '../../store/index/texts.ts';
+import { decodeText, type Texts } from '../../store/index/texts.ts';
 import type { Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
-import { byCollection, type CollectionLayout } from '../format/layout.ts';
+import { byCollection, type CollectionLayout, type ColumnLayout } from '../format/layout.ts';
 import { type RunEntry, utcInstant } from '../format/manifest.ts';
 import { isRun, noRun } from '../format/read-manifest.ts';
 import { inconsistent, RefusedSnapshot } from '../format/refused-snapshot.ts';
@@ -49,6 +49,8 @@ export class Run {
   readonly entry: RunEntry;
   readonly #organizationId: string;
   readonly #columns: Columns;
+  /** By index column, once one is needed. */
+  #values: readonly (readonly string[])[] | undefined;
 
   constructor(layout: CollectionLayout, organizationId: string, entry: RunEntry, columns: Columns) {
     this.layout = layout;
@@ -131,6 +133,28 @@ export class Run {
     return this.#decoded(column, 'whole number', readInstants);
   }
 
+  /** Returns the values of a record in the index columns, as JSON. */
+  valuesAt(row: number): readonly string[] {
+    this.#values ??= this.layout.columns.map((column) => this.#elementsOf(column));
+    return this.#values.map((elements) => elements[row]);
+  }
+
+  #elementsOf({ column, holds }: ColumnLayout): readonly string[] {
+    if (holds === 'instant') return Array.from(this.instants(column), String);
+    if (holds === 'text') {
+      const { texts, textOf } = this.texts(column);
+      const elements = jsonOf(texts);
+      return Array.from(textOf, (text) => elements[text]);
+    }
+    const { texts, counts } = this.lists(column);
+    const elements = jsonOf(texts);
+    let end = 0;
+    return Array.from(counts, (count) => {
+      end += count;
+      return `[${elements.slice(end - count, end).join()}]`;
+    });
+  }
+
   #decoded<T>(column: string, kind: string, decode: (column: Buffer, count: number) => T | undefined): T {
     const { firstRow, recordCount } = this.entry;
     const values = decode(this.#columns[column], recordCount);
@@ -139,6 +163,10 @@ export class Run {
       `column ${column} of ${this.layout.table} is not a JSON array with one ${kind} for each record at row ${firstRow}`,
     );
   }
+}
+
+function jsonOf(texts: Texts): string[] {
+  return Array.from(texts.ends, (_, i) => JSON.stringify(decodeText(texts, i)));
 }
 
 export function duplicateId({ table, resource }: CollectionLayout, id: string): RefusedSnapshot {

@@ -24,7 +24,7 @@ export function loadSessions(
   list: StoredList,
   events: CollectionImage,
 ): LoadedCollection & { readonly schedule: ScheduleImage } {
-  if (list.same !== undefined) return { ...loadCollection(list, undefined), schedule: list.same.schedule };
+  if (list.same !== undefined) return { ...loadCollection(list), schedule: list.same.schedule };
   const count = rowCount(list.entries);
   const [eventOf, starts] = [sharedUint32s(count), sharedInt64s(count)];
   // The columns become the schedules, and no index.

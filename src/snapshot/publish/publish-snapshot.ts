@@ -87,7 +87,7 @@ async function publishCopy(options: PublishOptions) {
     await chmod(copy, FILE_MODE);
     const manifest = writePermits(copy, permits);
     const runs = replaced?.organizations.flatMap((one) => Object.values(one.runs).flat()) ?? [];
-    const parsedRuns = new Set(runs.map(({ digest }) => digest));
+    const parsedRuns = new Map(runs.map(({ digest, recordsSum }) => [digest, recordsSum]));
     await loadSnapshot(copy, { onProgress, isThorough: true, parsedRuns, signal });
     await sync(copy);
     signal?.throwIfAborted();

@@ -238,7 +238,14 @@ describe('The admission of a snapshot', () => {
   describe('where all records do not fit besides the live ones and the retained ones', () => {
     const records = 10 * MEGABYTE;
     const next = () => {
-      const entry = { firstRow: 0, recordCount: 1, recordBytes: records, digest: '', changesDigest: '' };
+      const entry = {
+        firstRow: 0,
+        recordCount: 1,
+        recordBytes: records,
+        digest: '',
+        recordsSum: '00',
+        changesDigest: '',
+      };
       const runs = { ...declaration('north').runs, tickets: [entry] };
       const organizations = [declaration('north', runs), declaration('south')];
       return { ...manifestOf(4), organizations };

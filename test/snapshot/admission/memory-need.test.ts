@@ -67,7 +67,14 @@ describe('The estimated memory of a load', () => {
   const declared = (tickets: number, orders: number): ManifestOrganization => {
     const runs = (records: number, recordBytes: number) =>
       Array.from({ length: records / 1000 }, (_, i) => {
-        return { firstRow: i * 1000, recordCount: 1000, recordBytes, digest: '', changesDigest: '' };
+        return {
+          firstRow: i * 1000,
+          recordCount: 1000,
+          recordBytes,
+          digest: '',
+          recordsSum: '0',
+          changesDigest: '',
+        };
       });
     const none = byCollection(() => []);
     return declaration('north', {

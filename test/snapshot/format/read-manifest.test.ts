@@ -10,7 +10,7 @@ const REMEDY = 'the file is damaged; copy or build it again';
 const southTickets = (verb: string) => `${verb} WHERE organization_id = 'south' AND collection = 'tickets'`;
 const north = (change: string) => `UPDATE organizations SET ${change} WHERE organization_id = 'north'`;
 const southRun = (collection: string) =>
-  `INSERT INTO runs VALUES ('south', '${collection}', 0, 1, 10, '', '')`;
+  `INSERT INTO runs VALUES ('south', '${collection}', 0, 1, 10, '', '', '')`;
 const ancestor = (id: string, time: string) => `INSERT INTO ancestors VALUES ('${id}', '${time}')`;
 
 describe('The manifest reader', () => {
@@ -38,9 +38,13 @@ describe('The manifest reader', () => {
       [southTickets('UPDATE runs SET record_count = record_count - 1'), runs],
       [southTickets('UPDATE runs SET record_bytes = record_bytes + 1'), runs],
       [southTickets("UPDATE runs SET digest = replace(digest, substr(digest, 7, 1), '_')"), runs],
+      [
+        southTickets("UPDATE runs SET records_sum = replace(records_sum, substr(records_sum, 7, 1), 'x')"),
+        runs,
+      ],
       [southTickets("UPDATE runs SET collection = 'orders', first_row = 99"), runs],
       [southTickets('DELETE FROM runs'), runs],
-      ["INSERT INTO runs VALUES ('south', 'tickets', 60, 1, 10, '', '')", runs],
+      ["INSERT INTO runs VALUES ('south', 'tickets', 60, 1, 10, '', '', '')", runs],
       ["DELETE FROM organizations WHERE organization_id = 'north'", unlisted('runs', 'north')],
       [
         "INSERT INTO deletions VALUES ('east', 'tickets', 'a', '2026-11-01T00:00:00Z')",
@@ -83,6 +87,12 @@ describe('The manifest reader', () => {
           'bytes = record_count - 1',
           'bytes = -1',
         ].map((change) => southTickets(`UPDATE runs SET record_${change}`)),
+      ],
+      [
+        'the records_sum of tickets of "south" at row 0 is not 64 hexadecimal digits',
+        southTickets('UPDATE runs SET records_sum = substr(records_sum, 2)'),
+        southTickets("UPDATE runs SET records_sum = '-' || substr(records_sum, 2)"),
+        southTickets('UPDATE runs SET records_sum = upper(records_sum)'),
       ],
       [gap, southTickets('UPDATE runs SET first_row = 1'), southTickets('UPDATE runs SET first_row = -1')],
       [

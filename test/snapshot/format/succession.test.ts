@@ -14,7 +14,7 @@ const COUNTS: RecordCounts = { events: 10, sessions: 499, tickets: 1001, orders:
 function organization(organizationId: string, counts: Partial<Record<CollectionName, number>> = {}) {
   const all = { ...COUNTS, ...counts };
   const runs = byCollection(({ name }) => [
-    { firstRow: 0, recordCount: all[name], recordBytes: 0, digest: '', changesDigest: '' },
+    { firstRow: 0, recordCount: all[name], recordBytes: 0, digest: '', recordsSum: '0', changesDigest: '' },
   ]);
   return declaration(organizationId, runs);
 }

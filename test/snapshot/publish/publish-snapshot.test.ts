@@ -26,6 +26,7 @@ import {
   publishSnapshot,
 } from '../../../src/snapshot/publish/publish-snapshot.ts';
 import { replaceInRecords } from '../../support/alter-runs.ts';
+import { restamp } from '../../support/digests.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
 import { builtFrom } from '../../support/import-folder.ts';
 import { refusalOf, thrownBy } from '../../support/refusal.ts';
@@ -68,6 +69,14 @@ describe('The publication of a snapshot', () => {
     expect(await refused({ file: broken })).to.equal('inconsistent');
     copyFileSync(broken, served('a.sqlite'));
     await publish({ file: broken });
+  });
+
+  it('checks the sum of the digests also of a run that the replaced file has with another sum', async () => {
+    await publish();
+    const file = snapshot.copyWith("UPDATE runs SET records_sum = printf('%064x', first_row)");
+    restamp(file);
+    expect(readSnapshot(file).organizations).to.have.length(2);
+    expect(await refused({ file })).to.equal('inconsistent');
   });
 
   for (const [mode, umask] of [

@@ -6,7 +6,8 @@ import { declaredCounts } from '../../format/manifest.ts';
 import type { SnapshotOrigin } from '../../../store/organization-image.ts';
 import type { StagedRecord } from '../staging/staging-file.ts';
 import { LINKED, type Staging } from '../staging/staging.ts';
-import { type EarlierRun, isBefore, type MergedRecord, placeOf } from '../staging/earlier-run.ts';
+import { isBefore, placeOf } from '../../format/list-order.ts';
+import type { EarlierRun, MergedRecord } from '../staging/earlier-run.ts';
 import type { EarlierSnapshot } from '../staging/earlier-snapshot.ts';
 
 /** An earlier record that the new snapshot lacks. */

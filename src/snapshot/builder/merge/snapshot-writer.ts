@@ -13,19 +13,12 @@ import {
   rowCount,
   type RunEntry,
 } from '../../format/manifest.ts';
-import {
-  CHANGED_COLUMN,
-  changesDigest,
-  contentColumns,
-  MAX_RUN_BYTES,
-  MAX_RUN_RECORDS,
-  runDigest,
-  SCHEMA,
-} from '../../format/schema.ts';
+import { CHANGED_COLUMN, contentColumns, SCHEMA } from '../../format/schema.ts';
 import { newDatabase } from '../staging/staging-file.ts';
-import { EarlierRun, type MergedRecord } from '../staging/earlier-run.ts';
+import { EarlierRun } from '../staging/earlier-run.ts';
 import type { EarlierSnapshot } from '../staging/earlier-snapshot.ts';
 import type { GoneRecord, MergedPart } from './comparison.ts';
+import { GrowingRun } from './growing-run.ts';
 
 interface WrittenOrganization extends Pick<ManifestOrganization, 'organizationId' | 'name' | 'since'> {
   readonly runs: Record<CollectionName, RunEntry[]>;
@@ -118,7 +111,10 @@ export class SnapshotWriter implements Disposable {
     const [snapshotId, producedAt] = [randomUUID(), this.#producedAt];
     const insertAncestor = this.#database.prepare('INSERT INTO ancestors VALUES (?, ?)');
     const insertOrganization = this.#database.prepare('INSERT INTO organizations VALUES (?, ?, ?, ?, ?)');
-    const insertRun = this.#database.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)');
+    const insertRun = this.#database.prepare(
+      `INSERT INTO runs
+       VALUES (:organizationId, :list, :firstRow, :recordCount, :recordBytes, :digest, :recordsSum, :changesDigest)`,
+    );
     for (const one of ancestors) insertAncestor.run(one.snapshotId, one.producedAt);
     const organizations = this.#organizations.map((organization) => {
       const { organizationId, name, since, runs } = organization;
@@ -126,8 +122,7 @@ export class SnapshotWriter implements Disposable {
       const history = historyDigest(this.#database, organization);
       insertOrganization.run(organizationId, name, content, since, history);
       for (const { name: list } of COLLECTIONS) {
-        for (const { firstRow, recordCount, recordBytes, digest, changesDigest: changes } of runs[list])
-          insertRun.run(organizationId, list, firstRow, recordCount, recordBytes, digest, changes);
+        for (const one of runs[list]) insertRun.run({ organizationId, list, ...one });
       }
       return { ...organization, contentDigest: content, historyDigest: history };
     });
@@ -142,105 +137,5 @@ export class SnapshotWriter implements Disposable {
 
   [Symbol.dispose](): void {
     this.#database.close();
-  }
-}
-
-const COMMA = Buffer.from(',');
-const CHANGES = { holds: 'text' } as const;
-
-interface GrowingColumn {
-  readonly elements: (string | number)[];
-  /** The position of the first occurrence of each text; undefined unless the column holds texts. */
-  readonly positions: Map<string, number> | undefined;
-  /** Size without the closing bracket. Repeated texts count in full. */
-  bytes: number;
-}
-
-/** Collects consecutive records of one organization for a run. */
-class GrowingRun {
-  readonly organization: number;
-  /** The run of an earlier snapshot that has exactly the records so far. */
-  copied: EarlierRun | undefined;
-  readonly #list: CollectionName;
-  readonly #records: Buffer[] = [];
-  /** Size of the records, a comma after each included. */
-  #recordBytes = 0;
-  /** Those of `changed_at`, and of the layout. */
-  readonly #columns: readonly GrowingColumn[];
-  readonly #producedAt: string;
-
-  /**
-   * @param first the first record, or a run with it
-   * @param producedAt time of the records that changed
-   */
-  constructor(layout: CollectionLayout, first: MergedRecord | EarlierRun, producedAt: string) {
-    this.#list = layout.name;
-    this.#producedAt = producedAt;
-    this.organization = first.organization;
-    this.#columns = [CHANGES, ...layout.columns].map(({ holds }) => {
-      return { elements: [], positions: holds === 'text' ? new Map<string, number>() : undefined, bytes: 1 };
-    });
-    if (first instanceof EarlierRun) this.copied = first;
-    else this.#append(first);
-  }
-
-  get count(): number {
-    return this.copied?.count ?? this.#records.length;
-  }
-
-  /** Returns whether a record, or the first one of a run, belongs to this run, unless its columns are too large. */
-  precedes(next: MergedRecord | EarlierRun): boolean {
-    const isRun = next instanceof EarlierRun;
-    const beginsRun = isRun ? next.beginsRun(0) : next.beginsRun;
-    if (beginsRun || next.organization !== this.organization || this.count === MAX_RUN_RECORDS) return false;
-    const bytes = this.copied === undefined ? this.#recordBytes : this.copied.run.entry.recordBytes + 1;
-    return bytes + Buffer.byteLength(isRun ? next.bytesAt(0) : next.json) <= MAX_RUN_BYTES;
-  }
-
-  /** Adds a record. Returns false when it belongs to the next run, as each whole run does. */
-  add(next: MergedRecord | EarlierRun): boolean {
-    if (next instanceof EarlierRun || !this.precedes(next)) return false;
-    const { copied } = this;
-    this.copied = undefined;
-    for (const one of copied?.records() ?? []) this.#append(one);
-    return this.#append(next);
-  }
-
-  /** Returns false when the columns of the record do not fit. */
-  #append({ json, values, changedAt = this.#producedAt }: MergedRecord): boolean {
-    const { count } = this;
-    const elements = [JSON.stringify(changedAt), ...values];
-    const columnBytes = elements.map((element, i) => this.#columns[i].bytes + 1 + Buffer.byteLength(element));
-    if (count > 0 && columnBytes.some((bytes) => bytes > MAX_RUN_BYTES)) return false;
-    for (let i = 0; i < elements.length; i++) {
-      const [column, element] = [this.#columns[i], elements[i]];
-      // The element of a repeated text is the position of its first occurrence.
-      const position = column.positions?.get(element);
-      if (position === undefined) column.positions?.set(element, count);
-      column.elements.push(position ?? element);
-      column.bytes = columnBytes[i];
-    }
-    const record = typeof json === 'string' ? Buffer.from(json) : json;
-    this.#records.push(record);
-    this.#recordBytes += record.length + 1;
-    return true;
-  }
-
-  /**
-   * Returns the run as it is stored: its entry in the manifest, and its columns in schema order.
-   * The digest covers the bytes in memory, so that verification detects a failed write.
-   */
-  stored() {
-    if (this.copied !== undefined) return this.copied.run;
-    const lists = [
-      this.#records.map(({ length }) => length),
-      ...this.#columns.map(({ elements }) => elements),
-    ];
-    const [lengths, changedAt, ...columns] = lists.map((elements) => Buffer.from(`[${elements.join(',')}]`));
-    const records = Buffer.concat(this.#records.flatMap((record) => [record, COMMA])).subarray(0, -1);
-    const content = [lengths, ...columns, records];
-    const counts = { recordCount: this.count, recordBytes: records.length };
-    const digest = runDigest(this.#list, this.count, content);
-    return { entry: { ...counts, digest, changesDigest: changesDigest(changedAt) }, changedAt, content };
   }
 }

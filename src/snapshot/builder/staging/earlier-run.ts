@@ -1,26 +1,10 @@
-import { type Instant, parseTimestamp } from '../../../contract/timestamp.ts';
+import type { Instant } from '../../../contract/timestamp.ts';
 import { decodeText, type Texts } from '../../../store/index/texts.ts';
-import { parseObject, textIn } from '../../format/json-values.ts';
-import type { CollectionLayout, ColumnLayout } from '../../format/layout.ts';
+import { isBefore, type Place, placeOf } from '../../format/list-order.ts';
 import { beginsRun } from '../../format/schema.ts';
 import { divideRecords } from '../../load/collection-loader.ts';
 import type { Run } from '../../load/run-reader.ts';
 import type { StagedRecord } from './staging-file.ts';
-
-export type Place = ReturnType<typeof placeOf>;
-
-export function placeOf({ resource, orderedBy }: CollectionLayout, json: string) {
-  const record = parseObject(json);
-  return {
-    instant: parseTimestamp(textIn(record?.[orderedBy.field])) ?? 0n,
-    id: textIn(record?.[resource.id]),
-  };
-}
-
-export function isBefore({ orderedBy }: CollectionLayout, a: Place, b: Place): boolean {
-  if (a.instant === b.instant) return a.id < b.id;
-  return orderedBy.descending ? a.instant > b.instant : a.instant < b.instant;
-}
 
 /** A record as the snapshot writer receives it. */
 export interface MergedRecord extends Omit<StagedRecord, 'json'> {
@@ -40,7 +24,6 @@ export class EarlierRun {
   #division: ReturnType<typeof divideRecords> | undefined;
   /** By row, where they were needed. */
   readonly #places: Place[] = [];
-  #columns: readonly (readonly string[])[] | undefined;
   #isChecked = false;
   readonly #changes: ReturnType<Run['changes']>;
   readonly #since: string;
@@ -136,30 +119,7 @@ export class EarlierRun {
     return this.run.records.subarray(offsets[row], offsets[row + 1] - 1);
   }
 
-  /** Returns the column values of a record as JSON, in the order of the layout. */
   valuesAt(row: number): readonly string[] {
-    this.#columns ??= this.run.layout.columns.map((column) => elementsOf(this.run, column));
-    return this.#columns.map((elements) => elements[row]);
+    return this.run.valuesAt(row);
   }
-}
-
-/** Returns the JSON text of each record's value in an index column. */
-function elementsOf(run: Run, { column, holds }: ColumnLayout): readonly string[] {
-  if (holds === 'instant') return Array.from(run.instants(column), String);
-  if (holds === 'text') {
-    const { texts, textOf } = run.texts(column);
-    const elements = jsonOf(texts);
-    return Array.from(textOf, (text) => elements[text]);
-  }
-  const { texts, counts } = run.lists(column);
-  const elements = jsonOf(texts);
-  let end = 0;
-  return Array.from(counts, (count) => {
-    end += count;
-    return `[${elements.slice(end - count, end).join()}]`;
-  });
-}
-
-function jsonOf(texts: Texts): string[] {
-  return Array.from(texts.ends, (_, i) => JSON.stringify(decodeText(texts, i)));
 }

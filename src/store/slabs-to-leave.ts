@@ -1,0 +1,35 @@
+import type { Slab } from './records.ts';
+
+/**
+ * A table refers to an earlier slab only if its records fill this share of it at least: so the slabs of a list have at
+ * most 1.25 times the bytes of the records in memory. The shares go up to a maximum, since changes at random would
+ * otherwise empty all slabs at the same moment.
+ */
+export const MIN_SHARE = 0.8;
+const MAX_SHARE = 0.95;
+const GOLDEN_RATIO = 0.618_033_988_749_895;
+
+/** Number of slabs of less than half the size that a table has at most. */
+const MAX_SMALL = 64;
+
+/**
+ * Returns the earlier slabs out of which a new table moves its records.
+ * @param used by slab: bytes of the records in it
+ * @param earlier the slabs of earlier tables
+ */
+export function slabsToLeave(
+  slabs: readonly Slab[],
+  used: readonly number[],
+  earlier: Iterable<number>,
+  slabBytes: number,
+): Set<number> {
+  const needed = [...earlier].filter((slab) => used[slab] > 0);
+  const hardlyUsed = needed.filter((slab) => {
+    const { number, bytes } = slabs[slab];
+    // Multiples of the golden ratio are distributed evenly.
+    const share = MIN_SHARE + (MAX_SHARE - MIN_SHARE) * ((number * GOLDEN_RATIO) % 1);
+    return used[slab] < share * bytes.length;
+  });
+  const small = needed.filter((slab) => slabs[slab].bytes.length < slabBytes / 2);
+  return new Set(small.length > MAX_SMALL ? [...hardlyUsed, ...small] : hardlyUsed);
+}
