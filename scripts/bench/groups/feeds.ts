@@ -19,7 +19,10 @@ const SETTLE_MS = 1000;
 /** The figure of the replica that has followed the feeds, and that of a fresh start. */
 type Pair = readonly [followed: number, fresh: number];
 
-/** Compares a replica that has followed many feeds with a fresh start of the last snapshot. */
+/**
+ * Compares a replica that has followed many feeds with a fresh start of the last snapshot. With one feed, the rows show
+ * how much two processes differ on this machine.
+ */
 export async function measureFeeds(context: BenchContext): Promise<Row[]> {
   const { signal, sizes, showProgress } = context.options;
   const { feeds, seconds } = sizes;
@@ -43,14 +46,13 @@ export async function measureFeeds(context: BenchContext): Promise<Row[]> {
     { name: 'page of 50 of an event', targets: eventPages(content) },
   ];
   await using generator = new LoadGenerator(signal);
+  // Both get the same requests, from the warm-up on.
+  await using fresh = await context.startReplica({ snapshots: [last], environment: ENVIRONMENT });
   const rounds = await context.rounds('after the feeds', async () => {
-    // Processes differ by their start: each round has another one.
-    await using fresh = await context.startReplica({ snapshots: [last], environment: ENVIRONMENT });
     const microseconds: Pair[] = [];
     for (const { targets } of kinds) {
       const measure = async (replica: Replica) =>
         (await generator.measurePeak(replica, replica.traffic(targets), seconds)).serverMicroseconds;
-      await measure(fresh);
       microseconds.push([await measure(followed), await measure(fresh)]);
     }
     await pause(SETTLE_MS, undefined, { signal });
