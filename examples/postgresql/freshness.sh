@@ -3,15 +3,25 @@
 # and other transactions change 100 tickets a second. Needs curl, the environment of feed.sh, and a running replica that
 # serves the feed, with RATE_LIMIT_PER_MINUTE=0.
 #
-# usage: freshness.sh ORIGIN CREDENTIAL [COUNT]
+# usage: freshness.sh ORIGIN CREDENTIAL [COUNT [random|event|latest]]
 #   ORIGIN      such as http://127.0.0.1:3000
 #   CREDENTIAL  of an organization of the database, as `npm run keys -- create` prints it
 #   COUNT       number of commits to follow, by default 20
+#   random      the others change any tickets, by default; event: those of one event; latest: those issued last
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-if (($# < 2 || $# > 3)); then
-  echo 'usage: freshness.sh ORIGIN CREDENTIAL [COUNT]' >&2
+declare -A changed=(
+  [random]='SELECT id FROM tickets TABLESAMPLE SYSTEM (1) ORDER BY random() LIMIT 100'
+  [event]='SELECT ticket.id FROM tickets AS ticket JOIN order_items AS item ON item.id = ticket.order_item_id
+    JOIN event_sessions AS session ON session.id = item.session_id WHERE session.event_id = (
+      SELECT event_id FROM event_sessions WHERE id = (SELECT max(session_id) FROM order_items))
+    ORDER BY random() LIMIT 100'
+  [latest]='SELECT id FROM tickets ORDER BY issued_at DESC LIMIT 100'
+)
+others=${4:-random}
+if (($# < 2 || $# > 4)) || [[ ! -v changed[$others] ]]; then
+  echo 'usage: freshness.sh ORIGIN CREDENTIAL [COUNT [random|event|latest]]' >&2
   exit 2
 fi
 origin=$1 credential=$2 count=${3:-20}
@@ -29,8 +39,7 @@ change() {
 
 while ./feed.sh >/dev/null; do :; done &
 feeds=$!
-while sql -c 'UPDATE tickets SET updated_at = now() WHERE id IN (
-  SELECT id FROM tickets TABLESAMPLE SYSTEM (1) ORDER BY random() LIMIT 100)'; do sleep 1; done &
+while sql -c "UPDATE tickets SET updated_at = now() WHERE id IN (${changed[$others]})"; do sleep 1; done &
 writer=$!
 trap 'kill "$feeds" "$writer" 2>/dev/null' EXIT
 

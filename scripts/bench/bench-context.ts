@@ -22,6 +22,8 @@ export interface Sizes {
   readonly seconds: number;
   /** Snapshots that go live before memory is measured. */
   readonly swaps: number;
+  /** Feeds that go live before memory and pages are compared with a fresh start. */
+  readonly feeds: number;
 }
 
 interface SampleShape {
@@ -73,8 +75,12 @@ export class BenchContext {
 
   /** The sample that most groups use. */
   get usualShape(): SampleShape {
-    const { tickets } = this.options.sizes;
-    return { tickets, events: Math.max(1, Math.round(tickets / TICKETS_PER_EVENT)) };
+    return shapeOf(this.options.sizes.tickets);
+  }
+
+  /** A sample that is small enough for hundreds of builds. */
+  get smallShape(): SampleShape {
+    return shapeOf(Math.round(this.options.sizes.tickets / 5));
   }
 
   get largeShape(): SampleShape {
@@ -197,6 +203,10 @@ export class BenchContext {
     const { stdout } = await promisify(execFile)(process.execPath, [script, ...args], { signal });
     return stdout;
   }
+}
+
+function shapeOf(tickets: number): SampleShape {
+  return { tickets, events: Math.max(1, Math.round(tickets / TICKETS_PER_EVENT)) };
 }
 
 function renameFirstEvent(file: string): void {

@@ -11,6 +11,7 @@ import { count } from '../terminal/units.ts';
 import { BenchContext, type Sizes } from './bench-context.ts';
 import { measureBuild, measureChanges } from './groups/changes.ts';
 import { measureCompression } from './groups/compression.ts';
+import { measureFeeds } from './groups/feeds.ts';
 import { measureLoad } from './groups/load.ts';
 import { measureOverload } from './groups/overload.ts';
 import { measureProxies } from './groups/proxies.ts';
@@ -36,11 +37,12 @@ const GROUPS = {
   load: ['load time and memory of a large snapshot', measureLoad],
   start: ['start of the demo', measureStart],
   refresh: ['requests, event loop and memory while snapshots go live', measureRefresh],
+  feeds: ['memory and pages after many feeds, compared with a fresh start', measureFeeds],
 } as const;
 type Group = keyof typeof GROUPS;
 const NAMES = Object.keys(GROUPS) as readonly Group[];
 
-const ALL_GROUPS_MINUTES = 40;
+const ALL_GROUPS_MINUTES = 60;
 
 interface Options extends Sizes {
   readonly keep?: string;
@@ -76,6 +78,7 @@ const program = commandLine(
     wholeNumber(FIRST_SWAPS + 1),
     100,
   )
+  .option('--feeds <n>', 'feeds before memory and pages are compared with a fresh start', wholeNumber(1), 500)
   .option('--keep <dir>', 'folder that keeps the snapshots for later runs')
   .option(
     '--against <dir>',

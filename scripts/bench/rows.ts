@@ -4,7 +4,7 @@ import { left, right, table } from '../terminal/table.ts';
 type Reach = { readonly atMost: number } | { readonly atLeast: number };
 
 /** Units of figures, each with its number of decimals. */
-const DECIMALS = { times: 2, ms: 2, s: 2, MB: 0, 'MB/s': 0, requests: 0, 'requests/s': 0 };
+const DECIMALS = { times: 2, µs: 1, ms: 2, s: 2, MB: 0, 'MB/s': 0, requests: 0, 'requests/s': 0 };
 type Unit = keyof typeof DECIMALS;
 
 /** One figure of the bench, and whether it is within its bound. */

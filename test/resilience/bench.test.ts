@@ -8,7 +8,7 @@ const BENCH = 'scripts/bench/bench.ts';
 /** The smallest sizes that every group can measure. */
 const TINY = [
   ...['--tickets', '500', '--large-tickets', '2000', '--events', '20'],
-  ...['--rounds', '1', '--seconds', '0.1', '--swaps', '4', '--json'],
+  ...['--rounds', '1', '--seconds', '0.1', '--swaps', '4', '--feeds', '3', '--json'],
 ];
 const ALL_OTHERS = [
   ...[
@@ -20,7 +20,7 @@ const ALL_OTHERS = [
     'threads',
     'proxies',
   ],
-  ...['build load start', 'refresh', 'scale'],
+  ...['build load start', 'refresh', 'feeds', 'scale'],
 ];
 
 interface Output {

@@ -1,16 +1,9 @@
-import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import Database from 'better-sqlite3';
 import { buildSnapshot } from '../../../src/snapshot/builder/build-snapshot.ts';
 import type { BenchContext } from '../bench-context.ts';
+import { buildSuccessor, DISTRIBUTIONS, LATEST, RANDOM, writeChanges } from '../changed-tickets.ts';
 import { median, ratioRow, type Row } from '../rows.ts';
-
-/** The tickets that change, as an SQL condition on `row`, the position in list order, and the number of all tickets. */
-const CHANGES = [
-  { name: 'the latest 1 % of the tickets', condition: 'row < tickets / 100', reach: { atMost: 0.2 } },
-  { name: 'every hundredth ticket', condition: 'row % 100 = 0', reach: { atMost: 0.25 } },
-] as const;
 
 /** Measures builds from changes, against a build of all records. */
 export async function measureBuild(context: BenchContext): Promise<Row[]> {
@@ -20,7 +13,8 @@ export async function measureBuild(context: BenchContext): Promise<Row[]> {
   const input = await context.writeImport(largeShape);
   const folder = mkdtempSync(join(context.options.folder, 'build-'));
   const changes: string[] = [];
-  for (const { condition } of CHANGES) changes.push(await writeChanges(base, condition, folder));
+  for (const distribution of DISTRIBUTIONS)
+    changes.push(await writeChanges(base, { distribution, count: largeShape.tickets / 100 }, folder));
 
   const build = async (source: { input: string; base?: string }) => {
     const [startedAt, before] = [performance.now(), process.cpuUsage()];
@@ -37,37 +31,18 @@ export async function measureBuild(context: BenchContext): Promise<Row[]> {
   });
   rmSync(input, { recursive: true });
   rmSync(folder, { recursive: true });
-  return CHANGES.map(({ name, reach }, i) => {
+  return DISTRIBUTIONS.map((distribution, i) => {
     const processor = rounds.map(
       ({ full, fromChanges }) => fromChanges[i].processorSeconds / full.processorSeconds,
     );
     return ratioRow({
-      name: `build from changes to ${name}, against a build of all`,
+      name: `build from changes of 1 %, ${distribution.name}, against a build of all`,
       note: `by the clock; ${largeShape.tickets} tickets; processor time ${median(processor).toFixed(2)} times`,
       unit: 's',
-      reach,
+      reach: { atMost: distribution === LATEST ? 0.2 : 0.25 },
       pairs: rounds.map(({ full, fromChanges }) => [fromChanges[i].seconds, full.seconds]),
     });
   });
-}
-
-/**
- * Writes the tickets of a snapshot that meet a condition, each with another status, into an import folder.
- * Returns its path.
- */
-export async function writeChanges(snapshot: string, condition: string, parent: string): Promise<string> {
-  const folder = mkdtempSync(join(parent, 'changes-'));
-  const database = new Database(snapshot, { readonly: true, fileMustExist: true });
-  const lines = database
-    .prepare<[], string>(
-      `SELECT json_set(record, '$.organizationId', organization_id, '$.status', 'CHANGED ' || random()) || char(10)
-       FROM tickets, (SELECT sum(record_count) AS tickets FROM runs WHERE collection = 'tickets')
-       WHERE ${condition}`,
-    )
-    .pluck();
-  await pipeline(lines.iterate(), createWriteStream(join(folder, 'tickets.ndjson')));
-  database.close();
-  return folder;
 }
 
 /** The last line is shorter. */
@@ -76,9 +51,9 @@ const END_BYTES = 2000;
 /** Measures the streams of the changes since a snapshot, against one of all records. */
 export async function measureChanges(context: BenchContext): Promise<Row[]> {
   const base = await context.snapshot();
-  const changes = await writeChanges(base, 'row % 100 = 0', context.options.folder);
-  const changed = join(context.options.folder, 'changed.sqlite');
-  await context.build(changes, changed, ['--base', base]);
+  const { folder, signal, sizes } = context.options;
+  const changed = join(folder, 'changed.sqlite');
+  await buildSuccessor(base, changed, { distribution: RANDOM, count: sizes.tickets / 100 }, signal);
   await using foyer = await context.startReplica({ snapshots: [base, changed] });
 
   const read = async (query: string) => {
@@ -105,7 +80,7 @@ export async function measureChanges(context: BenchContext): Promise<Row[]> {
   const row = (kind: 'some' | 'none', name: string, atMost: number): Row =>
     ratioRow({
       name: `${name}, against all records`,
-      note: `${context.options.sizes.tickets} tickets, in one request; ${rounds[0][kind].bytes} against ${rounds[0].all.bytes} bytes`,
+      note: `${sizes.tickets} tickets, in one request; ${rounds[0][kind].bytes} against ${rounds[0].all.bytes} bytes`,
       unit: 'ms',
       reach: { atMost },
       pairs: rounds.map((round) => [round[kind].ms, round.all.ms]),

@@ -1,9 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BenchContext } from '../bench-context.ts';
+import { buildSuccessor, DISTRIBUTIONS } from '../changed-tickets.ts';
 import { CONNECTIONS, LoadGenerator } from '../load/load-generator.ts';
 import { MIXED_TRAFFIC, mixedTargets } from '../load/request-kinds.ts';
-import { writeChanges } from './changes.ts';
 import { format, greatest, median, ratioRow, type Row, rowOf, sum } from '../rows.ts';
 
 /** Short, so that little of the measured time is a wait for the next poll. */
@@ -23,9 +24,13 @@ const SETTLE_MS = 400;
 export const FIRST_SWAPS = 3;
 /** Number of last swaps of which the median counts: a single sample may come before or after memory is freed. */
 const LAST_SWAPS = 10;
-/** Walks of the row with walks, each over the tickets and the orders of another snapshot. */
-const WALKS = 4;
-const LATEST_PERCENT = 'row < tickets / 100';
+/** Numbers of walks that are kept during a refresh, each over the tickets and the orders of another snapshot. */
+const WALKS = [
+  { walks: 0, atMost: 1.2 },
+  { walks: 4, atMost: 1.5 },
+  { walks: 10, atMost: 1.95 },
+] as const;
+const MOST_WALKS = greatest(WALKS.map(({ walks }) => walks));
 
 /** Measures requests, event loop and memory while snapshots go live. */
 export async function measureRefresh(context: BenchContext): Promise<Row[]> {
@@ -127,54 +132,58 @@ async function refreshMemory(context: BenchContext, snapshots: readonly string[]
   });
 }
 
-/** Compares the peak of the memory during a refresh of the latest 1 % of the tickets with the memory before. */
+/** Compares the peak of the memory during a refresh of 1 % of the tickets with the memory before any refresh. */
 async function refreshPeaks(context: BenchContext): Promise<Row[]> {
-  const { folder, signal } = context.options;
-  const snapshots = [await context.snapshot()];
-  for (let i = 0; i <= WALKS; i++) {
-    const [base, output] = [snapshots[i], join(folder, `refreshed-${i}.sqlite`)];
-    await context.build(await writeChanges(base, LATEST_PERCENT, folder), output, ['--base', base]);
-    snapshots.push(output);
-  }
-  /** Returns the memory before a refresh that follows on a number of others, and its peak during the last one. */
-  const measure = async (walks: number) => {
-    const retain = walks === 0 ? { SNAPSHOT_RETAIN_SECONDS: RETAIN_SECONDS } : {};
-    const environment = { SNAPSHOT_POLL_SECONDS: POLL_SECONDS, ...retain };
-    await using replica = await context.startReplica({ snapshots, environment });
-    await pause(AFTERMATH_MS, undefined, { signal });
-    const before = (await replica.probe()).residentBytes;
-    for (let walk = 0; walk < walks; walk++) {
-      for (const list of ['tickets', 'orders']) await (await replica.fetch(`/v1/${list}`)).arrayBuffer();
-      await replica.swap();
-      await pause(AFTERMATH_MS, undefined, { signal });
+  const { showProgress, folder, signal } = context.options;
+  const rows: Row[] = [];
+  for (const distribution of DISTRIBUTIONS) {
+    const files = mkdtempSync(join(folder, 'refreshes-'));
+    const snapshots = [await context.snapshot()];
+    for (let seed = 0; seed <= MOST_WALKS; seed++) {
+      showProgress(`building refresh ${seed + 1} of ${MOST_WALKS + 1}, ${distribution.name}`);
+      const output = join(files, `${seed}.sqlite`);
+      const count = context.usualShape.tickets / 100;
+      await buildSuccessor(snapshots[seed], output, { distribution, count, seed }, signal);
+      snapshots.push(output);
     }
+    const rounds = await context.rounds(`peak of memory, ${distribution.name}`, () =>
+      peaksOfRefreshes(context, snapshots),
+    );
+    rmSync(files, { recursive: true });
+    rows.push(
+      ...WALKS.map(({ walks, atMost }) =>
+        ratioRow({
+          name: `peak of memory in a refresh of 1 %, ${distribution.name}, with ${walks} walks`,
+          note: 'resident memory, against that of the first snapshot; walks are on earlier ones; without other requests',
+          unit: 'MB',
+          reach: { atMost },
+          pairs: rounds.map(({ before, peaks }) => [peaks[walks] / 1e6, before / 1e6]),
+        }),
+      ),
+    );
+  }
+  return rows;
+}
+
+/**
+ * Measures the memory before any refresh, and its peak during each one. A walk begins on each snapshot before the next
+ * one goes live, so that refresh `i`, from 0, has walks on `i` earlier snapshots.
+ */
+async function peaksOfRefreshes(context: BenchContext, snapshots: readonly string[]) {
+  const { signal } = context.options;
+  await using replica = await context.startReplica({
+    snapshots,
+    environment: { SNAPSHOT_POLL_SECONDS: POLL_SECONDS },
+  });
+  await pause(AFTERMATH_MS, undefined, { signal });
+  const before = (await replica.probe()).residentBytes;
+  const peaks: number[] = [];
+  for (let i = 1; i < snapshots.length; i++) {
+    for (const list of ['tickets', 'orders']) await (await replica.fetch(`/v1/${list}`)).arrayBuffer();
     await replica.probe();
     await replica.swap();
     await pause(AFTERMATH_MS, undefined, { signal });
-    return [(await replica.probe()).peakBytes / 1e6, before / 1e6] as const;
-  };
-  const rounds = await context.rounds('peak of memory', async () => ({
-    none: await measure(0),
-    walks: await measure(WALKS),
-  }));
-  const row = (name: string, atMost: number, pairs: readonly (readonly [number, number])[]) =>
-    ratioRow({
-      name: `peak of resident memory while the latest 1 % of the tickets change${name}`,
-      note: 'against the memory of the first snapshot; of the process, without other requests',
-      unit: 'MB',
-      reach: { atMost },
-      pairs,
-    });
-  return [
-    row(
-      '',
-      1.25,
-      rounds.map(({ none }) => none),
-    ),
-    row(
-      `, with ${WALKS} walks on earlier snapshots`,
-      1.4,
-      rounds.map(({ walks }) => walks),
-    ),
-  ];
+    peaks.push((await replica.probe()).peakBytes);
+  }
+  return { before, peaks };
 }

@@ -122,7 +122,8 @@ export function pages(content: SnapshotContent, ...sizes: readonly number[]): Ta
   );
 }
 
-function eventPages(content: SnapshotContent): Target[] {
+/** Returns pages of 50 of each event. */
+export function eventPages(content: SnapshotContent): Target[] {
   const all = Array.from(content.ticketUpdates(), ([eventId, { length }]) =>
     pagesOf('tickets', `eventIds=${encodeURIComponent(eventId)}&`, MEDIUM_PAGE, length),
   );

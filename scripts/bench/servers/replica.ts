@@ -100,6 +100,13 @@ export class Replica extends ServerProcess {
     this.loadMs = (await this.#logLine('snapshot live')).durationMs ?? NaN;
   }
 
+  /** Returns the bytes of live and retained data, according to the status. */
+  async heldBytes(): Promise<number> {
+    const response = await fetch(`http://127.0.0.1:${this.adminPort}/status`);
+    const { memory } = (await response.json()) as { memory: { heldBytes: number } };
+    return memory.heldBytes;
+  }
+
   /** Sends a request for what a path names, in the preview version and without compression. */
   fetch(path: string): Promise<Response> {
     const headers = {
