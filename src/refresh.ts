@@ -5,11 +5,12 @@ import { Admission } from './snapshot/admission/admit.ts';
 import { memoryLimit } from './snapshot/admission/memory.ts';
 import type { Manifest } from './snapshot/format/manifest.ts';
 import { TRANSIENT_REASONS } from './snapshot/format/refused-snapshot.ts';
-import { type Admitted, hasLoaderThreads, loadSnapshot } from './snapshot/load/load-snapshot.ts';
+import { hasLoaderThreads, loadSnapshot } from './snapshot/load/load-snapshot.ts';
 import { FeedWatcher } from './snapshot/watch/feed-watcher.ts';
 import { LoadHistory } from './snapshot/watch/load-history.ts';
 import { SnapshotWatcher } from './snapshot/watch/snapshot-watcher.ts';
 import { StoreRegistry } from './store/registry/store-registry.ts';
+import type { Admitted } from './store/registry/store-view.ts';
 import type { Supervisor } from './workers/supervisor.ts';
 
 /** Interval at which retained sections are released. */

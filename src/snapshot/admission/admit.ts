@@ -7,12 +7,10 @@ import {
   type SnapshotImage,
 } from '../../store/organization-image.ts';
 import { latestUsedFirst, type StoreRegistry } from '../../store/registry/store-registry.ts';
-import { keyOf, type Section } from '../../store/registry/store-view.ts';
+import { type Admitted, keyOf, type KnownList, type OwnedImage } from '../../store/registry/store-view.ts';
 import { instantOf, type Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { checkSuccession, loadedCounts } from '../format/succession.ts';
-import type { Admitted } from '../load/load-snapshot.ts';
-import type { KnownList } from '../load/read-snapshot.ts';
 import {
   bytesInUse,
   checkMemory,
@@ -141,10 +139,7 @@ export class Admission {
 }
 
 /** Returns a section if it is a list whose records other images may share. The others are small. */
-function sharedList(
-  { organizationId, image }: Pick<Section, 'organizationId' | 'image'>,
-  stays: boolean,
-): KnownList[] {
+function sharedList({ organizationId, image }: OwnedImage, stays: boolean): KnownList[] {
   if (image.name === 'history' || sharedTablesOf(image).length === 0) return [];
   return [{ organizationId, image, stays }];
 }

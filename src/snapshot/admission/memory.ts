@@ -5,6 +5,7 @@ import { MEGABYTE } from '../../store/memory/shared-arrays.ts';
 import { type CollectionLayout, type ColumnLayout, COLLECTIONS, SESSIONS } from '../format/layout.ts';
 import {
   type ColumnSizes,
+  isPacked,
   listDigest,
   type ManifestOrganization,
   recordBytes,
@@ -80,7 +81,7 @@ const LOADER_BYTES = 72 * MEGABYTE; // the loader thread: 50 to 65 MB were measu
  *
  * With records of a kilobyte, `held` exceeds the actual images by 10 to 25 %.
  * @param kept the keys of the lists that the load does not make again; by default none
- * @param bytesToCopy bytes of the records that are not in memory; by default, all records of the other lists
+ * @param bytesToCopy bytes of records of large lists that are not in memory; by default, all of the other lists
  */
 export function memoryNeed(
   organizations: readonly ManifestOrganization[],
@@ -103,7 +104,8 @@ export function memoryNeed(
       largestRun = Math.max(largestRun, sizes.largestRun);
       held += rowCount(entries) * CHANGE_BYTES;
       if (isKept[listOf(layout.name)]) continue;
-      records += bytes;
+      if (isPacked(entries)) held += bytes;
+      else records += bytes;
       // The end of an event record for a session is about as long as the record of the session.
       if (layout === SESSIONS) held += bytes;
       held += indexBytes(layout, rowCount(entries), sizes);

@@ -6,6 +6,7 @@ import { type InstantImage, instantImage } from '../../store/index/instant-index
 import { decodeText } from '../../store/index/texts.ts';
 import type { Uint32s } from '../../store/memory/shared-arrays.ts';
 import type { CollectionImage, HistoryImage, ListImage } from '../../store/organization-image.ts';
+import type { KnownList } from '../../store/registry/store-view.ts';
 import { RecordsBuilder } from '../../store/records-builder.ts';
 import { COMMA, firstValueOf, recordAt, recordPrefix, type RecordsImage } from '../../store/records.ts';
 import type { CollectionLayout } from '../format/layout.ts';
@@ -15,7 +16,6 @@ import { MAX_RECORD_BYTES } from '../format/schema.ts';
 import { readText, textSpace } from './column-values.ts';
 import { buildIndexes } from './list-indexes.ts';
 import { KnownRecords } from './known-records.ts';
-import type { KnownList } from './read-snapshot.ts';
 import type { RecordForm } from './record-form.ts';
 import { duplicateId, type Run } from './run-reader.ts';
 
@@ -25,7 +25,7 @@ export interface StoredList {
   /** The runs of the entries, in order. Each is read when its predecessor is loaded. */
   readonly runs: Iterable<Run>;
   /** Lists in memory whose records the new one shares, the live one first. */
-  readonly known: readonly Pick<KnownList, 'image' | 'stays'>[];
+  readonly known: readonly KnownList[];
   /** The list in memory with the same digest. Of such a list, the digests of the runs are checked, and the changes read. */
   readonly same: ListImage | undefined;
   readonly range: Pick<HistoryImage, 'since' | 'until'>;
@@ -84,7 +84,7 @@ function newCollection(
   const { layout, entries } = list;
   const count = rowCount(entries);
   const ids = newIdIndex(count, layout.resource.id);
-  const known = new KnownRecords(list);
+  const known = knownRecords(list);
   const builder = recordsBuilder(list, known);
   const load = function* () {
     for (const run of stored) {
@@ -104,10 +104,15 @@ function newCollection(
   };
 }
 
-/** Computes the bytes of records that a load of the list copies. */
+/** A small list has a buffer of its own, so that it keeps no other one in memory. */
+function knownRecords({ known, layout, entries }: StoredList): KnownRecords {
+  return new KnownRecords(isPacked(entries) ? [] : known, layout.name);
+}
+
+/** Computes the bytes of records that a load copies of a list, unless that is small. */
 export function bytesToCopy(list: StoredList): number {
-  if (list.same !== undefined) return 0;
-  const known = new KnownRecords(list);
+  if (list.same !== undefined || isPacked(list.entries)) return 0;
+  const known = knownRecords(list);
   const builder = recordsBuilder(list, known, true);
   const hashes = new Uint32Array(rowCount(list.entries));
   for (const run of list.runs) loadRecords(run, builder, known, hashes);

@@ -1,10 +1,10 @@
 import { findRecord } from '../../store/index/id-index.ts';
 import { hashText, type Texts } from '../../store/index/texts.ts';
 import type { Row } from '../../store/memory/shared-arrays.ts';
+import type { CollectionName } from '../../contract/operations.ts';
 import type { CollectionImage } from '../../store/organization-image.ts';
+import type { KnownList } from '../../store/registry/store-view.ts';
 import { isRecord, isShared, type RecordsImage } from '../../store/records.ts';
-import { isPacked } from '../format/manifest.ts';
-import type { StoredList } from './collection-loader.ts';
 
 /** Finds records in lists in memory. */
 export class KnownRecords {
@@ -16,14 +16,13 @@ export class KnownRecords {
   image: CollectionImage | undefined;
   row: Row = -1;
 
-  constructor({ known, layout, entries }: StoredList) {
-    // A small list has a buffer of its own, so that it keeps no other one in memory.
-    const shared = known.flatMap(({ image, stays }) => {
-      const { [layout.name]: collection } = image.collections;
-      return isPacked(entries) || !isShared(collection.records.table) ? [] : [{ collection, stays }];
+  constructor(known: readonly KnownList[], collection: CollectionName) {
+    const shared = known.flatMap(({ image: { collections }, stays }) => {
+      const { [collection]: image } = collections;
+      return isShared(image.records.table) ? [{ image, stays }] : [];
     });
-    this.images = shared.map(({ collection }) => collection);
-    this.staying = shared.flatMap(({ collection, stays }) => (stays ? [collection.records] : []));
+    this.images = shared.map(({ image }) => image);
+    this.staying = shared.filter(({ stays }) => stays).map(({ image }) => image.records);
     this.image = this.images.at(0);
   }
 

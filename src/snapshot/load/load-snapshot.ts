@@ -4,22 +4,15 @@ import type { LoadedImage, SnapshotImage, SnapshotOrigin } from '../../store/org
 // The loader inherits the key of the hashes, and the counter of slabs.
 import '../../store/index/texts.ts';
 import '../../store/slab-writer.ts';
+import type { Admitted, KnownList } from '../../store/registry/store-view.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import type { KnownList, OnProgress, ReadOptions } from './read-snapshot.ts';
+import type { OnProgress, ReadOptions } from './read-snapshot.ts';
 
 export interface LoaderTask extends Pick<ReadOptions, 'isThorough' | 'parsedRuns'> {
   readonly path: string;
   /** One element: 1 once an answer is sent. The loader waits until it is 1. */
   readonly admission: Int32Array<SharedArrayBuffer>;
-}
-
-/** The answer to a declared snapshot. */
-export interface Admitted {
-  /** Lists in memory. */
-  readonly known: readonly KnownList[];
-  /** If not, the bytes of records decide that are not in these lists. */
-  readonly isAdmitted: boolean;
 }
 
 /** The lists in memory, one in each message, then the answer. */

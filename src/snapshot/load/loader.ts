@@ -1,9 +1,10 @@
 import { constants, platform, setPriority } from 'node:os';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import type { Admitted, KnownList } from '../../store/registry/store-view.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import type { AdmissionMessage, Admitted, LoaderMessage, LoaderTask } from './load-snapshot.ts';
-import { type KnownList, type OnProgress, readOrganizations } from './read-snapshot.ts';
+import type { AdmissionMessage, LoaderMessage, LoaderTask } from './load-snapshot.ts';
+import { type OnProgress, readOrganizations } from './read-snapshot.ts';
 
 /** The loader: a thread that reads one snapshot file and exits. Its images are in shared memory and are not copied. */
 

@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../contract/operations.ts';
 import { sizedImage } from '../../store/memory/image-memory.ts';
 import { sharedUint32s } from '../../store/memory/shared-arrays.ts';
-import type { Section } from '../../store/registry/store-view.ts';
+import type { KnownList } from '../../store/registry/store-view.ts';
 import {
   byList,
   type HistoryImage,
@@ -40,12 +40,6 @@ import { loadDeletions } from './load-deletions.ts';
 import { type RecordForm, STORED_EVENT, STORED_OFFER, STORED_ORDER, STORED_TICKET } from './record-form.ts';
 import { type Run, RunReader } from './run-reader.ts';
 import { loadSessions } from './sessions-loader.ts';
-
-/** A list in memory, with its organization. */
-export interface KnownList extends Pick<Section<ListImage>, 'organizationId' | 'image'> {
-  /** Whether it stays in memory beside the snapshot. */
-  readonly stays: boolean;
-}
 
 /** Called after each run with the number of records that were read, of those to read, and with the list of the run. */
 export type OnProgress = (records: number, total: number, list: CollectionName) => void;

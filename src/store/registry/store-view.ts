@@ -67,3 +67,17 @@ export function keyOf(organizationId: string, { name, digest }: SectionContent):
   // Neither an organization id nor a digest contains a space.
   return `${organizationId} ${name} ${digest}`;
 }
+
+/** A list in memory, with its organization. */
+export interface KnownList extends Pick<Section<ListImage>, 'organizationId' | 'image'> {
+  /** Whether it stays in memory beside the snapshot that is loaded. */
+  readonly stays: boolean;
+}
+
+/** The answer to a declared snapshot. */
+export interface Admitted {
+  /** Lists whose records the load may share. */
+  readonly known: readonly KnownList[];
+  /** If not, the bytes of records decide that are in none of them. */
+  readonly isAdmitted: boolean;
+}
