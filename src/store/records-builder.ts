@@ -1,6 +1,6 @@
 import { type Bytes, type Row, sharedUint32s, type Uint32s } from './memory/shared-arrays.ts';
 import { PLACE, type RecordsImage, type RecordTable, type Slab } from './records.ts';
-import { MIN_SHARE, slabsToLeave } from './slabs-to-leave.ts';
+import { bytesBySlab, MIN_SHARE, recordsOf, slabsToLeave } from './slabs-to-leave.ts';
 import { type SlabOptions, SlabWriter } from './slab-writer.ts';
 
 /** Rows between two of an abandoned slab that move with them, so that the rows of a list become adjacent again. */
@@ -35,7 +35,7 @@ export class RecordsBuilder implements RecordsImage {
   /** Number of the table of the base; 0 without a base. */
   readonly #baseTable: number;
   /** The images that stay, each with the numbers of its records in the new table. */
-  readonly #staying: ReadonlyMap<RecordsImage, Uint32s>;
+  #staying: ReadonlyMap<RecordsImage, Uint32s>;
   /** Records of the base's table that no image has. New ones take their numbers. */
   readonly #free: number[] = [];
   /** Number of records, with the free ones. */
@@ -49,16 +49,13 @@ export class RecordsBuilder implements RecordsImage {
     const { count, base, staying = [] } = options;
     this.numbers = sharedUint32s(count);
     const sharing = staying.filter(({ table }) => table.number === base?.table.number);
-    // A sparse table is continued only for other images.
-    const isSparse = base !== undefined && base.numbers.length * PLACE < base.table.places.length / 2;
-    const continued = isSparse && sharing.length === 0 ? undefined : base?.table;
-    this.#baseTable = continued?.number ?? 0;
-    this.#count = (continued?.places.length ?? 0) / PLACE;
+    this.#baseTable = base?.table.number ?? 0;
+    this.#count = (base?.table.places.length ?? 0) / PLACE;
     this.table = { number: 0, slabs: [], places: sharedUint32s(Math.max(count, this.#count) * PLACE) };
     this.#writer = new SlabWriter(this.table.slabs, options);
-    if (base !== undefined && continued !== undefined) {
-      this.table.places.set(continued.places);
-      for (const [i, slab] of continued.slabs.entries())
+    if (base !== undefined) {
+      this.table.places.set(base.table.places);
+      for (const [i, slab] of base.table.slabs.entries())
         this.#addEarlier(sharing.map(({ table }) => table.slabs[i]).find(({ number }) => number > 0) ?? slab);
       const isUsed = recordsOf(
         [base, ...sharing].map(({ numbers }) => numbers),
@@ -125,7 +122,8 @@ export class RecordsBuilder implements RecordsImage {
     const isUsed = recordsOf([this.numbers, ...this.#staying.values()], this.#count);
     this.#leaveSlabs(isUsed);
     this.#writer.finishSlab();
-    this.#finished = { number: this.#writer.newNumber(), ...this.#compacted(isUsed) };
+    this.#leaveNumbers(isUsed);
+    this.#finished = { number: this.#writer.newNumber(), ...this.#compacted() };
     return this.#imageOf(this.numbers);
   }
 
@@ -149,9 +147,7 @@ export class RecordsBuilder implements RecordsImage {
   /** Moves records out of slabs that are hardly used, and those in short gaps between them in list order. */
   #leaveSlabs(isUsed: Bytes): void {
     const { slabs, places } = this.table;
-    const used = slabs.map(() => 0);
-    for (let number = 0, at = 0; number < isUsed.length; number++, at += PLACE)
-      if (isUsed[number] === 1) used[places[at]] += places[at + 2] - places[at + 1];
+    const used = bytesBySlab(this.table, isUsed);
     const abandoned = slabsToLeave(slabs, used, this.#earlier.values(), this.#writer.slabBytes);
     if (abandoned.size === 0) return;
     this.#writer.expectedBytes = [...abandoned].reduce((sum, slab) => sum + used[slab], 0);
@@ -181,19 +177,39 @@ export class RecordsBuilder implements RecordsImage {
     this.#place(number, this.#writer.append(slabs[slab].bytes, start, end), at, at + end - start);
   }
 
-  /** Returns the table without slabs that have no record, in memory of its size. */
-  #compacted(isUsed: Bytes): Pick<RecordTable, 'slabs' | 'places'> {
+  /** Numbers the records again if most of the numbers are free. */
+  #leaveNumbers(isUsed: Bytes): void {
+    const { places } = this.table;
+    const next = new Uint32Array(this.#count);
+    let count = 0;
+    for (let number = 0; number < next.length; number++) if (isUsed[number] === 1) next[number] = count++;
+    if (2 * count >= this.#count) return;
+    for (let number = 0; number < next.length; number++)
+      if (isUsed[number] === 1) places.copyWithin(next[number] * PLACE, number * PLACE, (number + 1) * PLACE);
+    this.#count = count;
+    const renumber = (numbers: Uint32s, to = sharedUint32s(numbers.length)) => {
+      for (let row = 0; row < numbers.length; row++) to[row] = next[numbers[row]];
+      return to;
+    };
+    renumber(this.numbers, this.numbers);
+    this.#staying = new Map(this.#staying.entries().map(([image, numbers]) => [image, renumber(numbers)]));
+  }
+
+  /** Returns the table without slabs that no image has, in memory of its size. */
+  #compacted(): Pick<RecordTable, 'slabs' | 'places'> {
     const { slabs, places } = this.table;
     const isKept = new Uint8Array(slabs.length);
-    for (let number = 0; number < isUsed.length; number++)
-      if (isUsed[number] === 1) isKept[places[number * PLACE]] = 1;
+    for (const numbers of [this.numbers, ...this.#staying.values()])
+      for (const number of numbers) isKept[places[number * PLACE]] = 1;
     let count = 0;
     const slabOf = Array.from(isKept, (kept) => (kept === 1 ? count++ : 0));
-    if (count < slabs.length)
-      for (let at = 0; at < places.length; at += PLACE) places[at] = slabOf[places[at]];
     const length = this.#count * PLACE;
     const exact = length === places.length ? places : sharedUint32s(length);
-    if (exact !== places) exact.set(places.subarray(0, length));
+    for (let at = 0; at < length; at += PLACE) {
+      exact[at] = slabOf[places[at]];
+      exact[at + 1] = places[at + 1];
+      exact[at + 2] = places[at + 2];
+    }
     return { slabs: slabs.filter((_, slab) => isKept[slab] === 1), places: exact };
   }
 
@@ -218,13 +234,6 @@ export class RecordsBuilder implements RecordsImage {
     this.#earlier.set(slab.number, index);
     return index;
   }
-}
-
-/** Returns for each record of a table 1 if one of the images with these numbers has it. */
-function recordsOf(images: readonly Uint32s[], count: number): Bytes {
-  const isUsed = new Uint8Array(count);
-  for (const numbers of images) for (const number of numbers) isUsed[number] = 1;
-  return isUsed;
 }
 
 /** Returns the records of texts, as an image of its own. */

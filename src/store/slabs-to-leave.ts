@@ -1,4 +1,5 @@
-import type { Slab } from './records.ts';
+import type { Bytes, Uint32s } from './memory/shared-arrays.ts';
+import { PLACE, type RecordTable, type Slab } from './records.ts';
 
 /**
  * A table refers to an earlier slab only if its records fill this share of it at least: so the slabs of a list have at
@@ -32,4 +33,19 @@ export function slabsToLeave(
   });
   const small = needed.filter((slab) => slabs[slab].bytes.length < slabBytes / 2);
   return new Set(small.length > MAX_SMALL ? [...hardlyUsed, ...small] : hardlyUsed);
+}
+
+/** Returns for each record of a table 1 if one of the images with these numbers has it. */
+export function recordsOf(images: readonly Uint32s[], count: number): Bytes {
+  const isUsed = new Uint8Array(count);
+  for (const numbers of images) for (const number of numbers) isUsed[number] = 1;
+  return isUsed;
+}
+
+/** Computes for each slab of a table the bytes of its used records. */
+export function bytesBySlab({ slabs, places }: RecordTable, isUsed: Bytes): number[] {
+  const bytes = slabs.map(() => 0);
+  for (let number = 0, at = 0; number < isUsed.length; number++, at += PLACE)
+    if (isUsed[number] === 1) bytes[places[at]] += places[at + 2] - places[at + 1];
+  return bytes;
 }
