@@ -94,12 +94,15 @@ function addSpan(
   isLast: boolean,
 ): void {
   let at = numbers[from] * PLACE;
-  let [slab, start, end] = [places[at], places[at + 1], places[at + 2]];
+  let slab = places[at];
+  let start = places[at + 1];
+  let end = places[at + 2];
   for (let row = from + 1; row < to; row++) {
     at = numbers[row] * PLACE;
     if (places[at] !== slab || places[at + 1] !== end) {
       views.push(viewOf(slabs[slab].bytes, start, end));
-      [slab, start] = [places[at], places[at + 1]];
+      slab = places[at];
+      start = places[at + 1];
     }
     end = places[at + 2];
   }
