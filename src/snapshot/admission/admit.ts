@@ -65,11 +65,12 @@ export class Admission {
       ),
     );
     const kept = new Set(live.map(({ organizationId, image }) => keyOf(organizationId, image)));
-    const need = memoryNeed(manifest.organizations, kept, bytesToCopy);
+    const needOf = (bytes?: number) => memoryNeed(manifest.organizations, kept, bytes);
+    const need = needOf(bytesToCopy);
     const { retained, retainedBytes } = this.#stores;
-    const room = this.#roomLeft(retainedBytes + objectBytes(retained.length, this.#threads));
-    if (need.peak > room && bytesToCopy === undefined && live.length > 0)
-      return { known: live, isAdmitted: false };
+    const beside = retainedBytes + objectBytes(retained.length, this.#threads);
+    const depends = need.peak > this.#roomLeft(beside) && needOf(0).peak <= this.#roomLeft(0);
+    if (depends && bytesToCopy === undefined && live.length > 0) return { known: live, isAdmitted: false };
     checkMemory(need, this.#liveBytes(), this.#limit);
     const snapshots = this.#liveSnapshots();
     for (const snapshotId of this.#needs.keys())

@@ -283,5 +283,12 @@ describe('The admission of a snapshot', () => {
         .to.throw(RefusedSnapshot)
         .with.property('reason', 'memory');
     });
+
+    it('refuses a snapshot without asking if it does not fit in any case', () => {
+      const admit = admitIn(-1, 0);
+      expect(() => admit())
+        .to.throw(RefusedSnapshot)
+        .with.property('reason', 'memory');
+    });
   });
 });
