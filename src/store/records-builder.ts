@@ -1,6 +1,6 @@
 import { type Bytes, type Row, sharedUint32s, type Uint32s } from './memory/shared-arrays.ts';
 import { PLACE, type RecordsImage, type RecordTable, type Slab } from './records.ts';
-import { bytesBySlab, MIN_SHARE, recordsOf, slabsToLeave } from './slabs-to-leave.ts';
+import { bytesBySlab, MIN_SHARE, recordsOf, slabsOf, slabsToLeave } from './slabs-to-leave.ts';
 import { type SlabOptions, SlabWriter } from './slab-writer.ts';
 
 /** Rows between two of an abandoned slab that move with them, so that the rows of a list become adjacent again. */
@@ -136,8 +136,7 @@ export class RecordsBuilder implements RecordsImage {
   /** Returns an image that holds, of all slabs, those of its records. */
   #imageOf(numbers: Uint32s): RecordsImage {
     const { number, slabs, places } = this.#finished;
-    const isUsed = new Uint8Array(slabs.length);
-    for (const record of numbers) isUsed[places[record * PLACE]] = 1;
+    const isUsed = slabsOf(this.#finished, [numbers]);
     return {
       table: { number, slabs: slabs.map((slab, i) => (isUsed[i] === 1 ? slab : NO_SLAB)), places },
       numbers,
@@ -198,9 +197,7 @@ export class RecordsBuilder implements RecordsImage {
   /** Returns the table without slabs that no image has, in memory of its size. */
   #compacted(): Pick<RecordTable, 'slabs' | 'places'> {
     const { slabs, places } = this.table;
-    const isKept = new Uint8Array(slabs.length);
-    for (const numbers of [this.numbers, ...this.#staying.values()])
-      for (const number of numbers) isKept[places[number * PLACE]] = 1;
+    const isKept = slabsOf(this.table, [this.numbers, ...this.#staying.values()]);
     let count = 0;
     const slabOf = Array.from(isKept, (kept) => (kept === 1 ? count++ : 0));
     const length = this.#count * PLACE;

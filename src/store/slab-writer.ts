@@ -1,22 +1,12 @@
-import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
-import { type Bytes, MEGABYTE, sharedBytes, sharedUint32s, type Uint32s } from './memory/shared-arrays.ts';
+import { inheritedMemory } from './memory/inherited-memory.ts';
+import { type Bytes, MEGABYTE, sharedBytes, sharedUint32s } from './memory/shared-arrays.ts';
 import { COMMA, type Slab } from './records.ts';
 
 /** Number of full slabs of a large list. The time to send a message grows with the square of the number of its buffers. */
 const SLABS = 1000;
 
-const COUNTER_KEY = 'foyer shared memory';
-
 /** The number of slabs and tables that were made in this process. Its threads share it. */
-const counter = inheritedCounter();
-
-function inheritedCounter(): Uint32s {
-  const inherited: unknown = getEnvironmentData(COUNTER_KEY);
-  if (inherited instanceof Uint32Array) return inherited;
-  const own = sharedUint32s(1);
-  setEnvironmentData(COUNTER_KEY, own);
-  return own;
-}
+const counter = inheritedMemory('foyer shared memory', () => sharedUint32s(1));
 
 export interface SlabOptions {
   /** Bytes of all records of the list, with their commas. */

@@ -42,6 +42,13 @@ export function recordsOf(images: readonly Uint32s[], count: number): Bytes {
   return isUsed;
 }
 
+/** Returns for each slab of a table 1 if one of these images has a record in it. */
+export function slabsOf({ slabs, places }: RecordTable, images: readonly Uint32s[]): Bytes {
+  const isUsed = new Uint8Array(slabs.length);
+  for (const numbers of images) for (const number of numbers) isUsed[places[number * PLACE]] = 1;
+  return isUsed;
+}
+
 /** Computes for each slab of a table the bytes of its used records. */
 export function bytesBySlab({ slabs, places }: RecordTable, isUsed: Bytes): number[] {
   const bytes = slabs.map(() => 0);

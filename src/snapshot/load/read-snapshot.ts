@@ -96,10 +96,12 @@ export function readOrganizations(
   try {
     const known = options.admit?.(manifest, (lists) => {
       const listsOf = listsIn(lists);
-      const stored = manifest.organizations.flatMap((one) =>
-        COLLECTIONS.map((layout) => storedList(content, one, layout, listsOf(one.organizationId))),
-      );
-      return stored.reduce((bytes, list) => bytes + bytesToCopy(list), 0);
+      let bytes = 0;
+      for (const one of manifest.organizations) {
+        const { stored } = storedLists(content, one, listsOf(one.organizationId));
+        for (const layout of COLLECTIONS) bytes += bytesToCopy(stored(layout));
+      }
+      return bytes;
     });
     const listsOf = listsIn(known ?? []);
     const onRun = runCounter(recordsIn(manifest), options.onProgress);
@@ -125,29 +127,33 @@ interface FileContent extends Pick<HistoryImage, 'digest' | 'lineage' | 'since' 
   readonly reader: RunReader;
 }
 
-function storedList(
+/** Returns the lists of an organization, with those in memory, and a function that returns a collection to read. */
+function storedLists(
   { reader, since: earliest, until }: FileContent,
   { organizationId, runs, ...organization }: ManifestOrganization,
-  layout: CollectionLayout,
   inMemory: readonly KnownList[],
-  onRun?: (run: Run) => void,
-): StoredList {
-  const entries = runs[layout.name];
-  const read = function* () {
-    for (const entry of entries) {
-      const run = reader.read(layout, organizationId, entry);
-      yield run;
-      onRun?.(run);
-      run.release();
-    }
-  };
-  const name = listOf(layout.name);
-  const digest = listDigest(runs, name);
-  const known = inMemory.filter(({ image }) => image.name === name);
-  const same = known.find(({ image }) => image.digest === digest)?.image;
+) {
   const began = instantOf(organization.since);
   const range = { since: earliest > began ? earliest : began, until };
-  return { layout, entries, runs: read(), known, same, range };
+  const lists = byList((name) => {
+    const digest = listDigest(runs, name);
+    const known = inMemory.filter(({ image }) => image.name === name);
+    return { digest, known, same: known.find(({ image }) => image.digest === digest)?.image };
+  });
+  const stored = (layout: CollectionLayout, onRun?: (run: Run) => void): StoredList => {
+    const entries = runs[layout.name];
+    const read = function* () {
+      for (const entry of entries) {
+        const run = reader.read(layout, organizationId, entry);
+        yield run;
+        onRun?.(run);
+        run.release();
+      }
+    };
+    const { known, same } = lists[listOf(layout.name)];
+    return { layout, entries, runs: read(), known, same, range };
+  };
+  return { range, lists, stored };
 }
 
 function readOrganization(
@@ -157,11 +163,12 @@ function readOrganization(
   { isThorough = false, parsedRuns }: ReadOptions,
   onRun: ReturnType<typeof runCounter>,
 ): LoadedImage {
-  const { organizationId, runs } = organization;
+  const { organizationId } = organization;
   const { database, digest, lineage, until } = content;
+  const { range, lists: declared, stored: toRead } = storedLists(content, organization, inMemory);
   const stored = (layout: CollectionLayout) => {
     let last: Place | undefined;
-    return storedList(content, organization, layout, inMemory, (run) => {
+    return toRead(layout, (run) => {
       const isChecked = !isThorough || parsedRuns?.get(run.entry.digest) === run.entry.recordsSum;
       last = isChecked ? undefined : checkRecords(run, COPIED_FORMS[layout.name], last);
       onRun(layout, run.entry);
@@ -178,19 +185,18 @@ function readOrganization(
   const loaded = { events: scheduled, sessions, tickets, orders, offers };
   const lists = byList((name) => {
     const layouts = layoutsOf(name);
-    const { same } = stored(layouts[0]);
+    const { digest: listed, same } = declared[name];
     return (
       same ??
       sizedImage({
         name,
-        digest: listDigest(runs, name),
+        digest: listed,
         collections: Object.fromEntries(layouts.map((layout) => [layout.name, loaded[layout.name].image])),
         schedule: name === 'events' ? schedule : NO_SCHEDULE,
         uses: sharedUint32s(2),
       })
     );
   });
-  const { range } = stored(EVENTS);
   const changes = loadDeletions(readDeletions(database, organization, until), loaded, range.since);
   const history = sizedImage({
     name: 'history' as const,

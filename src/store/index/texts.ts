@@ -1,21 +1,11 @@
-import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
+import { inheritedMemory } from '../memory/inherited-memory.ts';
 import type { Bytes, Uint32s } from '../memory/shared-arrays.ts';
-
-const HASH_KEY = 'foyer hash key';
 
 /**
  * The key of the hashes in this process. Its threads inherit it, since they share the tables, and nothing stores it:
  * without the key, texts with equal hashes, which make a table slow, cannot be found.
  */
-const [KEY_0, KEY_1] = inheritedKey();
-
-function inheritedKey(): Uint32s {
-  const inherited: unknown = getEnvironmentData(HASH_KEY);
-  if (inherited instanceof Uint32Array) return inherited;
-  const key = crypto.getRandomValues(new Uint32Array(2));
-  setEnvironmentData(HASH_KEY, key);
-  return key;
-}
+const [KEY_0, KEY_1] = inheritedMemory('foyer hash key', () => crypto.getRandomValues(new Uint32Array(2)));
 
 /**
  * Hashes bytes for a table with open addressing, by HalfSipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input
