@@ -11,7 +11,7 @@ import {
   type Uint32s,
 } from './memory/shared-arrays.ts';
 import { recordsImage } from './records-builder.ts';
-import { isShared, type RecordsImage, type RecordTable } from './records.ts';
+import type { RecordsImage } from './records.ts';
 
 /**
  * The records of a collection and the indexes over its ids and columns: plain objects of typed arrays over shared memory. A thread
@@ -56,7 +56,7 @@ export const NO_SCHEDULE: ScheduleImage = {
 interface SectionBase {
   /** Identifies the content among the sections of the organization, base64url. */
   readonly digest: string;
-  /** Bytes of its buffers, without the records that snapshots may share. */
+  /** Bytes of its buffers, without records that snapshots may share, and their places. */
   readonly bytesHeld: number;
   /** Two elements, which any thread may change: the second of the last use by a walk, and the number of open streams. */
   readonly uses: Uint32s;
@@ -136,7 +136,7 @@ export interface OrganizationImage {
 
 /** An image that was loaded beside earlier ones. */
 export interface LoadedImage extends OrganizationImage {
-  /** The lists of earlier snapshots that stay in memory and share tables of this image. */
+  /** The lists of earlier snapshots that stay in memory, where records of theirs were moved. */
   readonly earlier?: readonly ListImage[];
 }
 
@@ -144,32 +144,31 @@ export function sectionsOf({ lists, history }: Pick<OrganizationImage, 'lists' |
   return [...Object.values(lists), history];
 }
 
-/** Returns the tables of a section that images of other snapshots may share. */
-export function sharedTablesOf(section: SectionImage): RecordTable[] {
+/** Returns the records of a section that images of other snapshots may share. */
+export function sharedRecordsOf(section: SectionImage): RecordsImage[] {
   const collections = section.name === 'history' ? [] : Object.values(section.collections);
-  return collections.map(({ records }) => records.table).filter(isShared);
+  return collections.map(({ records }) => records).filter(({ isShared }) => isShared);
 }
 
-/** The numbers of slabs and tables. */
+/** The numbers of slabs. */
 export type SharedNumbers = ReadonlySet<number>;
 
 /**
  * Computes the memory of sections. What several of them share counts once.
- * @param held numbers of slabs and tables that do not count
+ * @param held numbers of slabs that do not count
  * @returns also the numbers of all
  */
 export function memoryOf(sections: Iterable<SectionImage>, held: SharedNumbers = new Set()) {
   const numbers = new Set(held);
   let bytes = 0;
-  const add = (number: number, { byteLength }: ArrayBufferView) => {
-    if (!numbers.has(number)) bytes += byteLength;
-    numbers.add(number);
-  };
   for (const section of sections) {
     bytes += section.bytesHeld;
-    for (const { number, places, slabs } of sharedTablesOf(section)) {
-      add(number, places);
-      for (const slab of slabs) add(slab.number, slab.bytes);
+    for (const { places, slabs } of sharedRecordsOf(section)) {
+      bytes += places.byteLength;
+      for (const slab of slabs) {
+        if (!numbers.has(slab.number)) bytes += slab.bytes.length;
+        numbers.add(slab.number);
+      }
     }
   }
   return { bytes, numbers };

@@ -1,70 +1,56 @@
 import { type Bytes, type Row, sharedUint32s, type Uint32s } from './memory/shared-arrays.ts';
-import { PLACE, type RecordsImage, type RecordTable, type Slab } from './records.ts';
-import { bytesBySlab, MIN_SHARE, recordsOf, slabsOf, slabsToLeave } from './slabs-to-leave.ts';
+import { PLACE, type RecordsImage, type Slab } from './records.ts';
+import { MIN_SHARE, slabsToLeave } from './slabs-to-leave.ts';
 import { type SlabOptions, SlabWriter } from './slab-writer.ts';
 
-/** Rows between two of an abandoned slab that move with them, so that the rows of a list become adjacent again. */
+/** Rows between two that are moved, and that move with them, so that the rows of a list become adjacent again. */
 const MAX_GAP = 4;
 
-/** In place of a slab that an image does not use. */
-const NO_SLAB: Slab = { number: 0, bytes: new Uint8Array(0) };
+/** No record is shorter: each begins with its id. */
+const LEAST_BYTES = 8;
+
+/** Records of a list in memory. */
+export interface EarlierRecords {
+  readonly records: RecordsImage;
+  /** Whether they stay in memory beside the new ones. */
+  readonly stays: boolean;
+}
 
 interface RecordsOptions extends SlabOptions {
   readonly count: number;
-  /** The image to whose table the records are added. */
-  readonly base?: RecordsImage | undefined;
-  /** Images that stay in memory. */
-  readonly staying?: readonly RecordsImage[];
+  readonly earlier?: readonly EarlierRecords[];
 }
 
 /**
- * Makes the records of a list, row by row: copies records into new slabs, or refers to those that are in memory. The new
- * table has the records of the new image, and those of images that stay, under their numbers in the table of the base:
- *
- *     image of snapshot 1 ─▶ table ◀─ image of snapshot 2
- *                             │ │ └▶ slab a b c …
- *                             │ └▶   slab x y z …
- *
- * Finally, records are moved out of the slabs that are hardly used any longer, by ranges in list order.
+ * Makes the records of a list, row by row: copies records into new slabs, or refers to those of earlier images. Finally,
+ * moves records out of the slabs that are hardly used any longer, by ranges in list order.
  */
 export class RecordsBuilder implements RecordsImage {
-  readonly numbers: Uint32s;
-  readonly table: { readonly number: number; readonly slabs: Slab[]; places: Uint32s };
-  #finished: RecordTable = { number: 0, slabs: [], places: new Uint32Array(0) };
+  /** Those of the earlier images, and the new ones. */
+  readonly slabs: Slab[] = [];
+  readonly places: Uint32s;
+  readonly isShared: boolean;
   readonly #writer: SlabWriter;
-  /** Number of the table of the base; 0 without a base. */
-  readonly #baseTable: number;
-  /** The images that stay, each with the numbers of its records in the new table. */
-  #staying: ReadonlyMap<RecordsImage, Uint32s>;
-  /** Records of the base's table that no image has. New ones take their numbers. */
-  readonly #free: number[] = [];
-  /** Number of records, with the free ones. */
-  #count: number;
-  /** The slabs of earlier tables, by their numbers. */
-  readonly #earlier = new Map<number, number>();
-  /** The records of other tables than that of the base, by slab and start. */
-  readonly #byPlace = new Map<number, number>();
+  /** For each earlier image, the positions of its slabs among all. */
+  readonly #positions: ReadonlyMap<RecordsImage, readonly number[]>;
+  readonly #staying: readonly RecordsImage[];
+  readonly #earlierSlabs: number;
+  /** By slab and start: where a record was moved to, the position of its slab times 2^32, and its start there. */
+  readonly #moved = new Map<number, Map<number, number>>();
 
-  constructor(options: RecordsOptions) {
-    const { count, base, staying = [] } = options;
-    this.numbers = sharedUint32s(count);
-    const sharing = staying.filter(({ table }) => table.number === base?.table.number);
-    this.#baseTable = base?.table.number ?? 0;
-    this.#count = (base?.table.places.length ?? 0) / PLACE;
-    this.table = { number: 0, slabs: [], places: sharedUint32s(Math.max(count, this.#count) * PLACE) };
-    this.#writer = new SlabWriter(this.table.slabs, options);
-    if (base !== undefined) {
-      this.table.places.set(base.table.places);
-      for (const [i, slab] of base.table.slabs.entries())
-        this.#addEarlier(sharing.map(({ table }) => table.slabs[i]).find(({ number }) => number > 0) ?? slab);
-      const isUsed = recordsOf(
-        [base, ...sharing].map(({ numbers }) => numbers),
-        this.#count,
-      );
-      for (let number = this.#count - 1; number >= 0; number--)
-        if (isUsed[number] === 0) this.#free.push(number);
-    }
-    this.#staying = new Map(staying.map((image) => [image, this.#numbersOf(image)]));
+  constructor({ count, earlier = [], ...options }: RecordsOptions) {
+    this.places = sharedUint32s(count * PLACE);
+    this.isShared = options.isShared;
+    const positions = new Map<number, number>();
+    const positionOf = (slab: Slab) => {
+      const position = positions.get(slab.number) ?? this.slabs.push(slab) - 1;
+      positions.set(slab.number, position);
+      return position;
+    };
+    this.#positions = new Map(earlier.map(({ records }) => [records, records.slabs.map(positionOf)]));
+    this.#staying = earlier.filter(({ stays }) => stays).map(({ records }) => records);
+    this.#earlierSlabs = this.slabs.length;
+    this.#writer = new SlabWriter(this.slabs, options);
   }
 
   /** Bytes that were copied, also of records that are in memory. */
@@ -83,153 +69,123 @@ export class RecordsBuilder implements RecordsImage {
       let end = i + 1;
       while (end < to && at + offsets[end + 1] - start <= this.#writer.capacity) end++;
       const slab = this.#writer.append(source, start, offsets[end]);
-      for (; i < end; i++) {
-        const number = this.#newRecord();
-        this.numbers[first + i - from] = number;
-        this.#place(number, slab, at + offsets[i] - start, at + offsets[i + 1] - start);
-      }
+      for (; i < end; i++)
+        this.#place(first + i - from, slab, at + offsets[i] - start, at + offsets[i + 1] - start);
     }
   }
 
-  /** Refers to the record of a row of another image. */
-  refer(row: Row, { table, numbers }: RecordsImage, other: Row): void {
-    this.numbers[row] = this.#numberOf(table, numbers[other]);
+  /** Refers to the record of a row of an earlier image. */
+  refer(row: Row, image: RecordsImage, other: Row): void {
+    const { places } = image;
+    const at = other * PLACE;
+    this.#place(row, this.#positionsOf(image)[places[at]], places[at + 1], places[at + 2]);
   }
 
-  /** Returns the numbers of the records of an image in the new table. */
-  #numbersOf({ table, numbers }: RecordsImage): Uint32s {
-    if (table.number === this.#baseTable) return numbers;
-    const own = sharedUint32s(numbers.length);
-    for (let row = 0; row < own.length; row++) own[row] = this.#numberOf(table, numbers[row]);
-    return own;
+  #place(row: Row, slab: number, start: number, end: number): void {
+    const at = row * PLACE;
+    this.places[at] = slab;
+    this.places[at + 1] = start;
+    this.places[at + 2] = end;
   }
 
-  /** Returns the number of a record of a table in the new one, to which it is added if need be. */
-  #numberOf({ number, slabs, places }: RecordTable, record: number): number {
-    if (number === this.#baseTable) return record;
-    const at = record * PLACE;
-    const known = slabs[places[at]];
-    const slab = this.#earlier.get(known.number) ?? this.#addEarlier(known);
-    const key = slab * 2 ** 32 + places[at + 1];
-    const found = this.#byPlace.get(key) ?? this.#newRecord();
-    this.#byPlace.set(key, found);
-    this.#place(found, slab, places[at + 1], places[at + 2]);
-    return found;
-  }
-
-  /** Finishes the table, and returns the new image. */
+  /** Finishes the new image. */
   finish(): RecordsImage {
-    const isUsed = recordsOf([this.numbers, ...this.#staying.values()], this.#count);
-    this.#leaveSlabs(isUsed);
+    this.#leaveSlabs();
     this.#writer.finishSlab();
-    this.#leaveNumbers(isUsed);
-    this.#finished = { number: this.#writer.newNumber(), ...this.#compacted() };
-    return this.#imageOf(this.numbers);
+    return this.#imageOf(this, this.places);
   }
 
-  /** Returns an image that stays, with the finished table in place of its own. */
+  /** Returns an earlier image that stays, with its records where they are after `finish`. */
   continued(image: RecordsImage): RecordsImage {
-    const numbers = this.#staying.get(image);
-    return numbers === undefined ? image : this.#imageOf(numbers);
+    const positions = this.#positionsOf(image);
+    const hasMoved = this.#staying.includes(image) && positions.some((slab) => this.#moved.has(slab));
+    return hasMoved ? this.#imageOf(image, sharedUint32s(image.places.length)) : image;
   }
 
-  /** Returns an image that holds, of all slabs, those of its records. */
-  #imageOf(numbers: Uint32s): RecordsImage {
-    const { number, slabs, places } = this.#finished;
-    const isUsed = slabsOf(this.#finished, [numbers]);
-    return {
-      table: { number, slabs: slabs.map((slab, i) => (isUsed[i] === 1 ? slab : NO_SLAB)), places },
-      numbers,
-    };
+  /** Returns the positions of the slabs of an image among all; its own ones for the new image. */
+  #positionsOf(image: RecordsImage): readonly number[] {
+    return this.#positions.get(image) ?? [...this.slabs.keys()];
+  }
+
+  /** Returns an image of records where they are now. */
+  #imageOf(image: RecordsImage, places: Uint32s): RecordsImage {
+    const slabs: Slab[] = [];
+    /** By position among all slabs: the position in the image, from 1 on. */
+    const own = new Uint32Array(this.slabs.length);
+    let row = 0;
+    this.#visit(image, (slab, start, end) => {
+      const moved = this.#moved.get(slab)?.get(start);
+      const position = moved === undefined ? slab : Math.floor(moved / 2 ** 32);
+      const at = PLACE * row++;
+      if (own[position] === 0) own[position] = slabs.push(this.slabs[position]);
+      places[at] = own[position] - 1;
+      places[at + 1] = moved === undefined ? start : moved % 2 ** 32;
+      places[at + 2] = places[at + 1] + end - start;
+    });
+    return { slabs, places, isShared: image.isShared };
   }
 
   /** Moves records out of slabs that are hardly used, and those in short gaps between them in list order. */
-  #leaveSlabs(isUsed: Bytes): void {
-    const { slabs, places } = this.table;
-    const used = bytesBySlab(this.table, isUsed);
-    const abandoned = slabsToLeave(slabs, used, this.#earlier.values(), this.#writer.slabBytes);
-    if (abandoned.size === 0) return;
+  #leaveSlabs(): void {
+    if (this.#earlierSlabs === 0) return;
+    const used = this.#usedBytes();
+    const abandoned = slabsToLeave(this.slabs.slice(0, this.#earlierSlabs), used, this.#writer.slabBytes);
     this.#writer.expectedBytes = [...abandoned].reduce((sum, slab) => sum + used[slab], 0);
-    const isEarlier = new Set(this.#earlier.values());
-    for (let row = 0, last = 0, lastSlab = -1; row < this.numbers.length; row++) {
-      const slab = places[this.numbers[row] * PLACE];
+    if (abandoned.size === 0) return;
+    const { places } = this;
+    for (let at = 0, last = 0; at < places.length; at += PLACE) {
+      const slab = places[at];
       if (!abandoned.has(slab)) continue;
-      for (let next = slab === lastSlab && row - last <= MAX_GAP ? last + 1 : row; next < row; next++) {
-        const at = this.numbers[next] * PLACE;
-        const rest = used[places[at]] - (places[at + 2] - places[at + 1]);
-        if (!isEarlier.has(places[at]) || rest < MIN_SHARE * slabs[places[at]].bytes.length) continue;
-        used[places[at]] = rest;
-        this.#move(this.numbers[next]);
+      const isNear = at - last <= MAX_GAP * PLACE && places[last] === slab;
+      for (let next = isNear ? last + PLACE : at; next < at; next += PLACE) {
+        const [other, start, end] = places.subarray(next);
+        const rest = used[other] - (end - start);
+        if (other >= this.#earlierSlabs || rest < MIN_SHARE * this.slabs[other].bytes.length) continue;
+        used[other] = rest;
+        this.#move(other, start, end);
       }
-      this.#move(this.numbers[row]);
-      [last, lastSlab] = [row, slab];
+      this.#move(slab, places[at + 1], places[at + 2]);
+      last = at;
     }
-    // Those that only other images have.
-    for (let number = 0; number < isUsed.length; number++)
-      if (isUsed[number] === 1 && abandoned.has(places[number * PLACE])) this.#move(number);
+    for (const image of this.#staying)
+      this.#visit(image, (slab, start, end) => {
+        if (abandoned.has(slab)) this.#move(slab, start, end);
+      });
   }
 
-  #move(number: number): void {
-    const { slabs, places } = this.table;
-    const [slab, start, end] = places.subarray(number * PLACE);
-    const at = this.#writer.position(end - start);
-    this.#place(number, this.#writer.append(slabs[slab].bytes, start, end), at, at + end - start);
+  /** Moves a record, unless that was done before. */
+  #move(slab: number, start: number, end: number): void {
+    const moved = this.#moved.get(slab) ?? new Map<number, number>();
+    if (moved.has(start)) return;
+    const to = this.#writer.position(end - start);
+    moved.set(start, this.#writer.append(this.slabs[slab].bytes, start, end) * 2 ** 32 + to);
+    this.#moved.set(slab, moved);
   }
 
-  /** Numbers the records again if most of the numbers are free. */
-  #leaveNumbers(isUsed: Bytes): void {
-    const { places } = this.table;
-    const next = new Uint32Array(this.#count);
-    let count = 0;
-    for (let number = 0; number < next.length; number++) if (isUsed[number] === 1) next[number] = count++;
-    if (2 * count >= this.#count) return;
-    for (let number = 0; number < next.length; number++)
-      if (isUsed[number] === 1) places.copyWithin(next[number] * PLACE, number * PLACE, (number + 1) * PLACE);
-    this.#count = count;
-    const renumber = (numbers: Uint32s, to = sharedUint32s(numbers.length)) => {
-      for (let row = 0; row < numbers.length; row++) to[row] = next[numbers[row]];
-      return to;
-    };
-    renumber(this.numbers, this.numbers);
-    this.#staying = new Map(this.#staying.entries().map(([image, numbers]) => [image, renumber(numbers)]));
+  /** Computes for each earlier slab the bytes of the records that stay in memory. */
+  #usedBytes(): number[] {
+    const earlier = this.slabs.slice(0, this.#earlierSlabs);
+    const used = earlier.map(() => 0);
+    // A bit for the records that may begin in it.
+    const counted = earlier.map(({ bytes }) => new Uint8Array(Math.ceil(bytes.length / LEAST_BYTES / 8)));
+    for (const image of [this, ...this.#staying])
+      this.#visit(image, (slab, start, end) => {
+        if (slab >= earlier.length) return;
+        const bit = Math.floor(start / LEAST_BYTES);
+        const mask = 1 << (bit % 8);
+        if ((counted[slab][bit >>> 3] & mask) !== 0) return;
+        counted[slab][bit >>> 3] |= mask;
+        used[slab] += end - start;
+      });
+    return used;
   }
 
-  /** Returns the table without slabs that no image has, in memory of its size. */
-  #compacted(): Pick<RecordTable, 'slabs' | 'places'> {
-    const { slabs, places } = this.table;
-    const isKept = slabsOf(this.table, [this.numbers, ...this.#staying.values()]);
-    let count = 0;
-    const slabOf = Array.from(isKept, (kept) => (kept === 1 ? count++ : 0));
-    const length = this.#count * PLACE;
-    const exact = length === places.length ? places : sharedUint32s(length);
-    for (let at = 0; at < length; at += PLACE) {
-      exact[at] = slabOf[places[at]];
-      exact[at + 1] = places[at + 1];
-      exact[at + 2] = places[at + 2];
-    }
-    return { slabs: slabs.filter((_, slab) => isKept[slab] === 1), places: exact };
-  }
-
-  #newRecord(): number {
-    const number = this.#free.pop() ?? this.#count++;
-    const { places } = this.table;
-    if (number * PLACE < places.length) return number;
-    this.table.places = sharedUint32s((number + (number >> 1) + 1) * PLACE);
-    this.table.places.set(places);
-    return number;
-  }
-
-  #place(number: number, slab: number, start: number, end: number): void {
-    const { places } = this.table;
-    places[number * PLACE] = slab;
-    places[number * PLACE + 1] = start;
-    places[number * PLACE + 2] = end;
-  }
-
-  #addEarlier(slab: Slab): number {
-    const index = this.table.slabs.push(slab) - 1;
-    this.#earlier.set(slab.number, index);
-    return index;
+  /** Calls a function with each record of an image: the position of its slab among all, its start, and its end. */
+  #visit(image: RecordsImage, call: (slab: number, start: number, end: number) => void): void {
+    const { places } = image;
+    const positions = this.#positionsOf(image);
+    for (let at = 0; at < places.length; at += PLACE)
+      call(positions[places[at]], places[at + 1], places[at + 2]);
   }
 }
 

@@ -11,57 +11,50 @@ const COLON = 0x3a;
  *     {"ticketId":"a",…},{"ticketId":"b",…},…,
  */
 export interface Slab {
-  /** Identifies the memory in this process; 0 in the memory of a single image. */
+  /** Identifies the memory in this process; 0 in an image that shares none. */
   readonly number: number;
   readonly bytes: Bytes;
 }
 
 /**
- * Places of the records of a list in memory. The images of several snapshots share them, and each has the slabs of its
- * own records. This memory is freed when all that refers to it is collected, in all threads.
+ * The records of a list in its order. The images of several snapshots share slabs. A slab is freed when all images that
+ * refer to it are collected, in all threads:
+ *
+ *     image of snapshot 1:  row 0 1 2 …  ─▶  slab x y z …  ◀─  row 0 1 2 …  :image of snapshot 2
  */
-export interface RecordTable {
-  /** As that of a slab. */
-  readonly number: number;
+export interface RecordsImage {
+  /** Those that have a record of the image. */
   readonly slabs: readonly Slab[];
-  /** By record: its slab, its start and its end there. The end is behind the comma. */
+  /** By row: the position of its slab, its start and its end there. The end is behind the comma. */
   readonly places: Uint32s;
+  /** Whether images of other snapshots may refer to the slabs. */
+  readonly isShared: boolean;
 }
 
 /** Elements of a place. */
 export const PLACE = 3;
 
-/** The records of a list in its order, each by its number in the table. */
-export interface RecordsImage {
-  readonly table: RecordTable;
-  readonly numbers: Uint32s;
-}
-
-export function isShared(part: object): part is RecordTable {
-  return 'places' in part && 'number' in part && part.number !== 0;
-}
-
 /** Returns the JSON text of one record, as a view of the image. */
-export function recordAt({ table: { slabs, places }, numbers }: RecordsImage, row: Row): Buffer {
-  const at = numbers[row] * PLACE;
+export function recordAt({ slabs, places }: RecordsImage, row: Row): Buffer {
+  const at = row * PLACE;
   return viewOf(slabs[places[at]].bytes, places[at + 1], places[at + 2] - 1);
 }
 
 /** Returns the length of a record with the comma after it. */
-export function lengthAt({ table: { places }, numbers }: RecordsImage, row: Row): number {
-  const at = numbers[row] * PLACE;
+export function lengthAt({ places }: RecordsImage, row: Row): number {
+  const at = row * PLACE;
   return places[at + 2] - places[at + 1];
 }
 
 /** Returns whether the record of a row has these bytes. */
 export function isRecord(
-  { table: { slabs, places }, numbers }: RecordsImage,
+  { slabs, places }: RecordsImage,
   row: Row,
   source: Buffer,
   start: number,
   end: number,
 ): boolean {
-  const at = numbers[row] * PLACE;
+  const at = row * PLACE;
   if (places[at + 2] - 1 - places[at + 1] !== end - start) return false;
   return source.compare(slabs[places[at]].bytes, places[at + 1], places[at + 2] - 1, start, end) === 0;
 }
@@ -88,17 +81,17 @@ export function recordsAt(records: RecordsImage, rows: Uint32s): Buffer[] {
 /** Adds the views of rows, the last one without its last comma if it `isLast`. */
 function addSpan(
   views: Buffer[],
-  { table: { slabs, places }, numbers }: RecordsImage,
+  { slabs, places }: RecordsImage,
   from: Row,
   to: Row,
   isLast: boolean,
 ): void {
-  let at = numbers[from] * PLACE;
+  let at = from * PLACE;
   let slab = places[at];
   let start = places[at + 1];
   let end = places[at + 2];
   for (let row = from + 1; row < to; row++) {
-    at = numbers[row] * PLACE;
+    at = row * PLACE;
     if (places[at] !== slab || places[at + 1] !== end) {
       views.push(viewOf(slabs[slab].bytes, start, end));
       slab = places[at];

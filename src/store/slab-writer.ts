@@ -5,7 +5,7 @@ import { COMMA, type Slab } from './records.ts';
 /** Number of full slabs of a large list. The time to send a message grows with the square of the number of its buffers. */
 const SLABS = 1000;
 
-/** The number of slabs and tables that were made in this process. Its threads share it. */
+/** The number of slabs that were made in this process. Its threads share it. */
 const counter = inheritedMemory('foyer shared memory', () => sharedUint32s(1));
 
 export interface SlabOptions {
@@ -19,7 +19,7 @@ export interface SlabOptions {
   readonly isDry?: boolean;
 }
 
-/** Copies records into new slabs, which it adds to those of a table. */
+/** Copies records into new slabs, which it adds to others. */
 export class SlabWriter {
   readonly slabBytes: number;
   copiedBytes = 0;
@@ -39,11 +39,6 @@ export class SlabWriter {
     this.#options = options;
     this.expectedBytes = options.bytes;
     this.slabBytes = options.slabBytes ?? Math.max(MEGABYTE, Math.ceil(options.bytes / SLABS));
-  }
-
-  /** Returns a number for a slab or table; 0 for one that no other image may refer to. */
-  newNumber(): number {
-    return this.#options.isShared ? Atomics.add(counter, 0, 1) + 1 : 0;
   }
 
   /** Returns where the next record, of a length, will be in its slab. */
@@ -80,7 +75,10 @@ export class SlabWriter {
       bytes = sharedBytes(this.#filled);
       bytes.set(this.#space.subarray(0, this.#filled));
     } else this.#space = sharedBytes(0);
-    this.#slabs[this.#filling] = { number: this.newNumber(), bytes };
+    this.#slabs[this.#filling] = {
+      number: this.#options.isShared ? Atomics.add(counter, 0, 1) + 1 : 0,
+      bytes,
+    };
     this.#filled = 0;
   }
 }

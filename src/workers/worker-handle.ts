@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import { sharedTablesOf } from '../store/organization-image.ts';
+import { sharedRecordsOf } from '../store/organization-image.ts';
 import type { OwnedImage } from '../store/registry/store-view.ts';
 import type { Command, NumberedCommand, Outcome, Reply, ViewUpdate } from './protocol.ts';
 
@@ -84,7 +84,7 @@ export function* batchesOf(images: readonly OwnedImage[]): Generator<OwnedImage[
   let batch: OwnedImage[] = [];
   let buffers = 0;
   for (const sent of images) {
-    const slabs = sharedTablesOf(sent.image).flatMap((table) => table.slabs);
+    const slabs = sharedRecordsOf(sent.image).flatMap((records) => records.slabs);
     const more = IMAGE_BUFFERS + slabs.length;
     if (batch.length > 0 && buffers + more > BATCH_BUFFERS) {
       yield batch;

@@ -24,13 +24,13 @@ const textOf = (id: number, version: number, length: number) =>
 
 /**
  * Builds the records of a list, of which earlier ones have some, the live one first. Returns them, the earlier ones with
- * the new table, and the bytes that were copied.
+ * records where they are then, and the bytes that were copied.
  */
 function build(content: Content, known: readonly Loaded[], { isDry = false, liveStays = true } = {}) {
   const bytes = sum([...content.values()].map(({ length }) => length + 1));
-  const staying = known.slice(liveStays ? 0 : 1).map(({ image }) => image);
+  const earlier = known.map(({ image }, i) => ({ records: image, stays: liveStays || i > 0 }));
   const sizes = { count: content.size, bytes, slabBytes: SLAB_BYTES, isShared: true };
-  const builder = new RecordsBuilder({ ...sizes, base: known.at(0)?.image, staying, isDry });
+  const builder = new RecordsBuilder({ ...sizes, earlier, isDry });
   const rowsOf = new Map(
     known.map((one) => [one, new Map([...one.content.keys()].map((id, row) => [id, row]))]),
   );
@@ -42,8 +42,8 @@ function build(content: Content, known: readonly Loaded[], { isDry = false, live
     else builder.refer(row, has.image, other);
   }
   const image = builder.finish();
-  const earlier = known.map((one) => ({ ...one, image: builder.continued(one.image) }));
-  return { loaded: { content, image }, earlier, copiedBytes: builder.copiedBytes };
+  const continued = known.map((one) => ({ ...one, image: builder.continued(one.image) }));
+  return { loaded: { content, image }, earlier: continued, copiedBytes: builder.copiedBytes };
 }
 
 const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, one) => total + one, 0);
@@ -52,7 +52,7 @@ const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, one) => t
 const heldBy = (images: readonly Loaded[]) =>
   sum(
     new Map(
-      images.flatMap(({ image }) => image.table.slabs.map(({ number, bytes }) => [number, bytes.length])),
+      images.flatMap(({ image }) => image.slabs.map(({ number, bytes }) => [number, bytes.length])),
     ).values(),
   );
 
@@ -148,7 +148,7 @@ describe(`The records of a list, in random histories (seed ${FIXED.seed})`, () =
       }
       const pages = times(content.size / 25, (page) => recordSpan(loaded.image, page * 25, (page + 1) * 25));
       expect(sum(pages.map(({ length }) => length)) / pages.length, 'views of a page').to.be.below(10);
-      expect(loaded.image.table.slabs.length).to.be.below((2 * all) / SLAB_BYTES + 64);
+      expect(loaded.image.slabs.length).to.be.below((2 * all) / SLAB_BYTES + 64);
     });
   }
 });

@@ -8,8 +8,8 @@ describe('Records', () => {
 
   for (const slabBytes of [1, 24, 40, 1000]) {
     const records = recordsImage(texts, slabBytes);
-    const slabs = records.table.slabs.map(({ bytes }) => bytes.buffer);
-    const slabOf = (row: number) => records.table.places[row * PLACE];
+    const slabs = records.slabs.map(({ bytes }) => bytes.buffer);
+    const slabOf = (row: number) => records.places[row * PLACE];
 
     describe(`in ${slabs.length} slabs`, () => {
       it('are read in spans that are the elements of an array, of one record or of many', () => {

@@ -10,10 +10,10 @@ import {
   noteUse,
   type SectionImage,
   sectionsOf,
-  sharedTablesOf,
+  sharedRecordsOf,
 } from '../../src/store/organization-image.ts';
 import { RecordsBuilder } from '../../src/store/records-builder.ts';
-import { recordAt, type RecordsImage } from '../../src/store/records.ts';
+import { PLACE, recordAt, type RecordsImage } from '../../src/store/records.ts';
 import { keyOf } from '../../src/store/registry/store-view.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { ViewPublisher, WorkerStores } from '../../src/workers/shared-views.ts';
@@ -76,7 +76,7 @@ class Process {
 
   /** Returns the lists whose records a load may share, as the admission does: the live one first. */
   #inMemory(name: ListName) {
-    const sections = this.sections.filter((one) => one.name === name && sharedTablesOf(one).length > 0);
+    const sections = this.sections.filter((one) => one.name === name && sharedRecordsOf(one).length > 0);
     const live = this.registry.live.get(ORGANIZATION)?.store.lists[name];
     return structuredClone(sections.map((image) => ({ image, isLive: image === live }))).flatMap(
       ({ image, isLive }) => {
@@ -132,24 +132,18 @@ class Process {
         const { records } = image.collections[image.name];
         expect(times(contents.length, (row) => recordAt(records, row).toString())).to.deep.equal(contents);
       }
-      for (const { slabs } of images.flatMap(sharedTablesOf))
+      for (const { slabs } of images.flatMap(sharedRecordsOf))
         this.seen.push(...slabs.filter(({ number }) => number > 0).map((slab) => new WeakRef(slab)));
     }
     const { liveBytes, retainedBytes } = this.registry;
-    const tables = this.sections.flatMap(sharedTablesOf);
-    const buffers = new Map(
-      tables.flatMap(({ number, places, slabs }) => [
-        [number, places.byteLength] as const,
-        ...slabs.map((slab) => [slab.number, slab.bytes.length] as const),
-      ]),
-    );
-    expect(liveBytes + retainedBytes).to.equal(sum(buffers.values()));
+    const records = this.sections.flatMap(sharedRecordsOf);
+    const places = sum(records.map((one) => one.places.byteLength));
+    expect(liveBytes + retainedBytes).to.equal(places + slabBytesOf(records));
   }
 
   /** Expects the slabs in memory to have hardly more bytes than the records. */
   expectCompact(): void {
-    const slabs = this.sections.flatMap(sharedTablesOf).flatMap((table) => table.slabs);
-    const held = sum(new Map(slabs.map(({ number, bytes }) => [number, bytes.length])).values());
+    const held = slabBytesOf(this.sections.flatMap(sharedRecordsOf));
     const records = new Set(
       this.sections.flatMap((one) => (one.name === 'history' ? [] : this.#contentOf(one))),
     );
@@ -166,11 +160,20 @@ class Process {
   }
 }
 
+/** Computes the bytes of the slabs of images, each once. */
+function slabBytesOf(images: readonly RecordsImage[]): number {
+  const slabs = images.flatMap((records) => records.slabs);
+  return sum(new Map(slabs.map(({ number, bytes }) => [number, bytes.length])).values());
+}
+
 const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, one) => total + one, 0);
 
 function withRecords(list: ListImage, records: RecordsImage): ListImage {
   const { [list.name]: collection } = list.collections;
-  return { ...list, collections: { [list.name]: { ...collection, count: records.numbers.length, records } } };
+  return {
+    ...list,
+    collections: { [list.name]: { ...collection, count: records.places.length / PLACE, records } },
+  };
 }
 
 function builderOf(
@@ -186,8 +189,7 @@ function builderOf(
     bytes: sum(contents.map(({ length }) => length + 1)),
     slabBytes: SLAB_BYTES,
     isShared: true,
-    base: known.at(0)?.records,
-    staying: known.filter(({ stays }) => stays).map(({ records }) => records),
+    earlier: known,
   });
   for (const [row, text] of contents.entries()) {
     const has = known.find((one) => one.contents.includes(text));

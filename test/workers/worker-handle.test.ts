@@ -2,7 +2,7 @@ import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
-import { type SectionImage, sharedTablesOf } from '../../src/store/organization-image.ts';
+import { type SectionImage, sharedRecordsOf } from '../../src/store/organization-image.ts';
 import { sharedBytes, sharedUint32s } from '../../src/store/memory/shared-arrays.ts';
 import { batchesOf, WorkerHandle } from '../../src/workers/worker-handle.ts';
 import { emptyCollection, emptyList } from '../support/empty-image.ts';
@@ -12,12 +12,11 @@ describe('A message of images', () => {
   const batched = (...counts: readonly number[]) => {
     const images = counts.map((count) => {
       const slabs = Array.from({ length: count }, (_, i) => ({ number: i + 1, bytes: sharedBytes(0) }));
-      const places = sharedUint32s(0);
-      const records = { table: { number: count + 1, slabs, places }, numbers: places };
+      const records = { slabs, places: sharedUint32s(0), isShared: true };
       const tickets = { ...emptyCollection('ticketId'), records };
       return { organizationId: 'north', image: { ...emptyList('tickets', ''), collections: { tickets } } };
     });
-    const countOf = (image: SectionImage) => sharedTablesOf(image).flatMap(({ slabs }) => slabs).length;
+    const countOf = (image: SectionImage) => sharedRecordsOf(image).flatMap(({ slabs }) => slabs).length;
     return Array.from(batchesOf(images), (batch) => batch.map(({ image }) => countOf(image)));
   };
 

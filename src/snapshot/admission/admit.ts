@@ -3,7 +3,7 @@ import {
   lastUseOf,
   memoryOf,
   sectionsOf,
-  sharedTablesOf,
+  sharedRecordsOf,
   type SnapshotImage,
 } from '../../store/organization-image.ts';
 import { latestUsedFirst, type StoreRegistry } from '../../store/registry/store-registry.ts';
@@ -141,6 +141,6 @@ export class Admission {
 
 /** Returns a section if it is a list whose records other images may share. The others are small. */
 function sharedList({ organizationId, image }: OwnedImage, stays: boolean): KnownList[] {
-  if (image.name === 'history' || sharedTablesOf(image).length === 0) return [];
+  if (image.name === 'history' || sharedRecordsOf(image).length === 0) return [];
   return [{ organizationId, image, stays }];
 }

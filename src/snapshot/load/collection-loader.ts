@@ -34,7 +34,7 @@ export interface StoredList {
 export interface LoadedCollection {
   readonly image: CollectionImage;
   readonly changed: InstantImage;
-  /** Returns the records of a list in memory, in the table of the image if they share that. */
+  /** Returns the records of a list in memory, where they are beside those of the image. */
   readonly continued: (records: RecordsImage) => RecordsImage;
 }
 
@@ -120,14 +120,13 @@ export function bytesToCopy(list: StoredList): number {
   return builder.copiedBytes;
 }
 
-function recordsBuilder({ entries }: StoredList, { images, staying }: KnownRecords, isDry = false) {
+function recordsBuilder({ entries }: StoredList, { records: earlier }: KnownRecords, isDry = false) {
   return new RecordsBuilder({
     count: rowCount(entries),
     // Each record has a comma after it, also the last one of a run.
     bytes: recordBytes(entries) + entries.length,
     isShared: !isPacked(entries),
-    base: images.at(0)?.records,
-    staying,
+    earlier,
     isDry,
   });
 }

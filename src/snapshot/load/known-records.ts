@@ -4,12 +4,13 @@ import type { Row } from '../../store/memory/shared-arrays.ts';
 import type { CollectionName } from '../../contract/operations.ts';
 import type { CollectionImage } from '../../store/organization-image.ts';
 import type { KnownList } from '../../store/registry/store-view.ts';
-import { isRecord, isShared, type RecordsImage } from '../../store/records.ts';
+import type { EarlierRecords } from '../../store/records-builder.ts';
+import { isRecord } from '../../store/records.ts';
 
 /** Finds records in lists in memory. */
 export class KnownRecords {
   readonly images: readonly CollectionImage[];
-  readonly staying: readonly RecordsImage[];
+  readonly records: readonly EarlierRecords[];
   /** Hash of the id that was looked up last. */
   hash = 0;
   /** Place of the last record that was found. */
@@ -19,10 +20,10 @@ export class KnownRecords {
   constructor(known: readonly KnownList[], collection: CollectionName) {
     const shared = known.flatMap(({ image: { collections }, stays }) => {
       const { [collection]: image } = collections;
-      return isShared(image.records.table) ? [{ image, stays }] : [];
+      return image.records.isShared ? [{ image, stays }] : [];
     });
     this.images = shared.map(({ image }) => image);
-    this.staying = shared.filter(({ stays }) => stays).map(({ image }) => image.records);
+    this.records = shared.map(({ image: { records }, stays }) => ({ records, stays }));
     this.image = this.images.at(0);
   }
 

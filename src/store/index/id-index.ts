@@ -56,7 +56,7 @@ function sameId(records: RecordsImage, a: Row, b: Row): boolean {
 /** Returns the row of the record with an id, or -1. */
 export function findRow(
   { slots, prefixLength }: IdIndexImage,
-  { table: { slabs, places }, numbers }: RecordsImage,
+  { slabs, places }: RecordsImage,
   id: string,
 ): Row {
   const json = Buffer.from(JSON.stringify(id));
@@ -64,7 +64,7 @@ export function findRow(
   const mask = slots.length - 1;
   for (let slot = hashBytes(key) & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
     const row = slots[slot] - 1;
-    const at = numbers[row] * PLACE;
+    const at = row * PLACE;
     const start = places[at + 1] + prefixLength;
     if (sameBytes(slabs[places[at]].bytes, start, start + json.length, json, 0, json.length)) return row;
   }

@@ -1,4 +1,3 @@
-import { isShared } from '../records.ts';
 import { MEGABYTE } from './shared-arrays.ts';
 
 /** Smaller images are packed into one buffer, since each has dozens of arrays, and a file may hold many of them. */
@@ -8,7 +7,7 @@ export const PACKED_BELOW_BYTES = MEGABYTE;
 const ALIGNMENT = 8;
 
 /**
- * Returns an image with the size of its buffers, without the slabs that images share. A small image is copied into one
+ * Returns an image with the size of its buffers, without the records that images share. A small image is copied into one
  * shared buffer. Its arrays are in the order of its properties:
  *
  *     | array | array | … |    each at a multiple of 8 bytes
@@ -34,9 +33,10 @@ export function sizedImage<Image extends object>(image: Image): Image & { readon
   return { ...(withArrays(image, (array) => copies.get(array)) as Image), bytesHeld: end };
 }
 
-/** Replaces the typed arrays of an image, which consists of them, plain objects and arrays, nested in any way, and shared slabs. */
+/** Replaces the typed arrays of an image, which consists of them, plain objects and arrays, nested in any way, and shared records. */
 function withArrays(part: unknown, replaced: (array: ArrayBufferView) => unknown): unknown {
-  if (typeof part !== 'object' || part === null || isShared(part)) return part;
+  if (typeof part !== 'object' || part === null) return part;
+  if ('isShared' in part && part.isShared === true) return part;
   if (ArrayBuffer.isView(part)) return replaced(part);
   if (Array.isArray(part)) return part.map((value) => withArrays(value, replaced));
   return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, withArrays(value, replaced)]));

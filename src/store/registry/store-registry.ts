@@ -38,7 +38,7 @@ export class StoreRegistry {
   /** No two have the same content, and none has that of the live section. */
   #retained: readonly RetainedSection[] = [];
   #view = EMPTY_VIEW;
-  /** The slabs and tables of the live sections. */
+  /** The slabs of the live sections. */
   liveShared: SharedNumbers = new Set();
   /** Bytes that the live sections hold, and those that only retained sections hold. */
   liveBytes = 0;

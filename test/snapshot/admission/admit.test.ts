@@ -17,9 +17,9 @@ function manifestOf(day: number, ...organizationIds: string[]): Manifest {
 const SECTION_BYTES = 16 * 1024;
 const NEED = memoryNeed([declaration('north'), declaration('south')]).peak;
 
-/** Returns records with a table that images of other snapshots may share. */
-function tableOf(slabs: readonly Slab[]): RecordsImage {
-  return { table: { number: 9, slabs, places: new Uint32Array(0) }, numbers: new Uint32Array(0) };
+/** Returns records in slabs that images of other snapshots may share. */
+function sharedRecords(slabs: readonly Slab[]): RecordsImage {
+  return { slabs, places: new Uint32Array(0), isShared: true };
 }
 
 describe('The admission of a snapshot', () => {
@@ -204,7 +204,7 @@ describe('The admission of a snapshot', () => {
       const [north, south] = organizations;
       const list = emptyList('tickets', `day ${day}`);
       const { tickets: empty } = list.collections;
-      const collections = { tickets: { ...empty, records: tableOf(slabs) } };
+      const collections = { tickets: { ...empty, records: sharedRecords(slabs) } };
       const tickets = { ...list, collections };
       noteUse(tickets, day * 1000);
       const changed = { ...north, lists: { ...north.lists, tickets } };
@@ -256,7 +256,7 @@ describe('The admission of a snapshot', () => {
       const { tickets: empty } = tickets.collections;
       const slabs = [{ number: 1, bytes: sharedBytes(MEGABYTE) }];
       const { organizations } = emptySnapshot('live', 'north', 'south');
-      const collections = { tickets: { ...empty, records: tableOf(slabs) } };
+      const collections = { tickets: { ...empty, records: sharedRecords(slabs) } };
       const lists = { ...organizations[0].lists, tickets: { ...tickets, collections } };
       stores.swap('a.sqlite', {
         ...manifestOf(3),

@@ -8,7 +8,7 @@ import type { KnownList } from '../../../src/store/registry/store-view.ts';
 import {
   byList,
   memoryOf,
-  sharedTablesOf,
+  sharedRecordsOf,
   type SnapshotImage,
 } from '../../../src/store/organization-image.ts';
 import { recordAt } from '../../../src/store/records.ts';
@@ -51,7 +51,7 @@ describe('The loader', () => {
     expect(loaded.organizations.map(({ organizationId }) => organizationId)).to.deep.equal(ids);
     for (const { lists } of loaded.organizations) {
       const { bytesHeld, collections, schedule } = lists.events;
-      expect(collections['events'].records.table.slabs[0].bytes.buffer).to.equal(schedule.starts.buffer);
+      expect(collections['events'].records.slabs[0].bytes.buffer).to.equal(schedule.starts.buffer);
       expect(bytesHeld).to.equal(schedule.starts.buffer.byteLength);
     }
   });
@@ -103,7 +103,7 @@ describe('The loader', () => {
         expect(readable(loaded)).to.deep.equal(readable(await loadSnapshot(path)));
         const held = memoryOf(known.map(({ image }) => image)).numbers;
         const added = sections(loaded)
-          .flatMap(({ image }) => sharedTablesOf(image).flatMap(({ slabs }) => slabs))
+          .flatMap(({ image }) => sharedRecordsOf(image).flatMap(({ slabs }) => slabs))
           .filter(({ number }) => !held.has(number));
         copied.push(
           added.flatMap(
@@ -138,11 +138,8 @@ describe('The loader', () => {
       });
       const { numbers } = memoryOf(known.map(({ image }) => image));
       const [{ image }] = sections(loaded);
-      const [{ number, places }] = sharedTablesOf(image);
-      const { bytes } = memoryOf(
-        [{ ...image, bytesHeld: -places.byteLength }],
-        numbers.difference(new Set([number])),
-      );
+      const [{ places }] = sharedRecordsOf(image);
+      const { bytes } = memoryOf([{ ...image, bytesHeld: -places.byteLength }], numbers);
       expect(asked).to.deep.equal([undefined, bytes]);
     });
   });
