@@ -13,6 +13,11 @@ interface Distribution {
 }
 
 export const RANDOM: Distribution = { name: 'tickets at random', order: 'hash(row)' };
+/** Those of the first half of the list. */
+export const HALF: Distribution = {
+  name: 'tickets at random in the first half',
+  order: '2 * row > max(row) OVER (), hash(row)',
+};
 const EVENTS: Distribution = { name: 'all tickets of a few events', order: 'hash(event_id), row' };
 export const LATEST: Distribution = { name: 'the latest tickets', order: 'row' };
 /** From the least kind to the kindest: changes touch all runs of a list, those of some months, or the first ones. */

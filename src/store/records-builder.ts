@@ -129,7 +129,8 @@ export class RecordsBuilder implements RecordsImage {
   #leaveSlabs(): void {
     if (this.#earlierSlabs === 0) return;
     const used = this.#usedBytes();
-    const abandoned = slabsToLeave(this.slabs.slice(0, this.#earlierSlabs), used, this.#writer.slabBytes);
+    const { copiedBytes, slabBytes } = this.#writer;
+    const abandoned = slabsToLeave(this.slabs.slice(0, this.#earlierSlabs), used, copiedBytes, slabBytes);
     this.#writer.expectedBytes = [...abandoned].reduce((sum, slab) => sum + used[slab], 0);
     if (abandoned.size === 0) return;
     const { places } = this;

@@ -2,11 +2,11 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BenchContext } from '../bench-context.ts';
-import { buildSuccessor, RANDOM } from '../changed-tickets.ts';
+import { buildSuccessor, HALF } from '../changed-tickets.ts';
 import { LoadGenerator } from '../load/load-generator.ts';
-import { eventPages, pages } from '../load/request-kinds.ts';
+import { halvesOfPages } from '../load/request-kinds.ts';
 import { ratioRow, type Row } from '../rows.ts';
-import type { Replica } from '../servers/replica.ts';
+import type { Target } from '../load/traffic.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
 
 /** Changes of a feed. */
@@ -16,12 +16,13 @@ const ENVIRONMENT = { SNAPSHOT_POLL_SECONDS: '0.05', SNAPSHOT_RETAIN_SECONDS: '0
 /** Time after the requests of a round until memory is measured. */
 const SETTLE_MS = 1000;
 
-/** The figure of the replica that has followed the feeds, and that of a fresh start. */
-type Pair = readonly [followed: number, fresh: number];
+/** A figure after the feeds, and one to compare it with. */
+type Pair = readonly [followed: number, against: number];
 
 /**
- * Compares a replica that has followed many feeds with a fresh start of the last snapshot. With one feed, the rows show
- * how much two processes differ on this machine.
+ * Measures a replica that has followed many feeds, each of which changed tickets of the first half of the list. Its
+ * memory is compared with a fresh start of the last snapshot. Its pages of the first half are compared with those of
+ * the second: the same requests to two processes differ by up to a fifth.
  */
 export async function measureFeeds(context: BenchContext): Promise<Row[]> {
   const { signal, sizes, showProgress } = context.options;
@@ -35,26 +36,23 @@ export async function measureFeeds(context: BenchContext): Promise<Row[]> {
   for (let feed = 1; feed <= feeds; feed++) {
     showProgress(`feed ${feed} of ${feeds}`);
     const [base, output] = [files[(feed - 1) % 2], files[feed % 2]];
-    await buildSuccessor(base, output, { distribution: RANDOM, count: CHANGES, seed: feed }, signal);
+    await buildSuccessor(base, output, { distribution: HALF, count: CHANGES, seed: feed }, signal);
     await followed.swap();
   }
 
   const last = files[feeds % 2];
   using content = new SnapshotContent(last);
-  const kinds = [
-    { name: 'page of 25', targets: pages(content, 25) },
-    { name: 'page of 50 of an event', targets: eventPages(content) },
-  ];
+  const kinds = halvesOfPages(content);
   await using generator = new LoadGenerator(signal);
-  // Both get the same requests, from the warm-up on.
   await using fresh = await context.startReplica({ snapshots: [last], environment: ENVIRONMENT });
   const rounds = await context.rounds('after the feeds', async () => {
+    const microsecondsOf = async (targets: readonly Target[], replica = followed) =>
+      (await generator.measurePeak(replica, replica.traffic(targets), seconds)).serverMicroseconds;
     const microseconds: Pair[] = [];
-    for (const { targets } of kinds) {
-      const measure = async (replica: Replica) =>
-        (await generator.measurePeak(replica, replica.traffic(targets), seconds)).serverMicroseconds;
-      microseconds.push([await measure(followed), await measure(fresh)]);
-    }
+    for (const { first, second } of kinds)
+      microseconds.push([await microsecondsOf(first), await microsecondsOf(second)]);
+    // Both processes have answered requests when their memory is measured.
+    await microsecondsOf(kinds[0].first, fresh);
     await pause(SETTLE_MS, undefined, { signal });
     return {
       microseconds,
@@ -63,7 +61,8 @@ export async function measureFeeds(context: BenchContext): Promise<Row[]> {
     };
   });
   rmSync(folder, { recursive: true });
-  const note = `of ${CHANGES} random changes; against a fresh start of the last snapshot; ${shape.tickets} tickets`;
+  const feedsOf = `of ${CHANGES} changes at random in the first half of ${shape.tickets} tickets`;
+  const note = `${feedsOf}; against a fresh start of the last snapshot`;
   const megabytes = ([figure, against]: Pair): Pair => [figure / 1e6, against / 1e6];
   return [
     ratioRow({
@@ -83,7 +82,7 @@ export async function measureFeeds(context: BenchContext): Promise<Row[]> {
     ...kinds.map(({ name }, i) =>
       ratioRow({
         name: `${name} after ${feeds} feeds`,
-        note: `${note}; processor time of the process for a request`,
+        note: `${feedsOf}, against pages of the second half; processor time of the process for a request`,
         unit: 'µs',
         reach: { atMost: 1.05 },
         pairs: rounds.map(({ microseconds }) => microseconds[i]),

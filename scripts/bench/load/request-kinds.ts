@@ -124,10 +124,28 @@ export function pages(content: SnapshotContent, ...sizes: readonly number[]): Ta
 
 /** Returns pages of 50 of each event. */
 export function eventPages(content: SnapshotContent): Target[] {
-  const all = Array.from(content.ticketUpdates(), ([eventId, { length }]) =>
+  return sample(eventLists(content).flat(), TARGETS);
+}
+
+function eventLists(content: SnapshotContent): Target[][] {
+  return Array.from(content.ticketUpdates(), ([eventId, { length }]) =>
     pagesOf('tickets', `eventIds=${encodeURIComponent(eventId)}&`, MEDIUM_PAGE, length),
   );
-  return sample(all.flat(), TARGETS);
+}
+
+/** Kinds of pages of the tickets, each from the first half of its lists, and from the second. */
+export function halvesOfPages(content: SnapshotContent) {
+  const halves = (lists: readonly Target[][]) => {
+    const middleOf = ({ length }: readonly Target[]) => Math.floor(length / 2);
+    const first = lists.flatMap((list) => list.slice(0, middleOf(list)));
+    const second = lists.flatMap((list) => list.slice(-middleOf(list)));
+    return { first: sample(first, TARGETS), second: sample(second, TARGETS) };
+  };
+  const all = pagesOf('tickets', '', SMALL_PAGE, content.count('tickets'));
+  return [
+    { name: 'page of 25', ...halves([all]) },
+    { name: 'page of 50 of an event', ...halves(eventLists(content)) },
+  ];
 }
 
 /** Returns the first pages of the orders of several events, page by page: the filters are the same throughout a walk. */
