@@ -53,8 +53,8 @@ export interface MemoryNeed {
 }
 
 const CHANGE_BYTES = 12; // for each record: its row (4) and instant (8) among the changes
-// For each record: its number, its place, the hash of its id (20), and up to four slots of the id index (16).
-const RECORD_BYTES = 36;
+// For each record: its place (12), the hash of its id (4), and up to four slots of the id index (16).
+const RECORD_BYTES = 32;
 // For each text of a record, besides its bytes: a key with up to four slots (16), its end (4), and a list of one row
 // (8). Records that share keys need less, even where long lists are also ordered by instant.
 const TEXT_BYTES = 28;
