@@ -56,7 +56,7 @@ export interface ReadOptions {
   readonly onProgress?: OnProgress | undefined;
   /** Whether to check also the sums of digests, and the records that serving only copies: tickets and orders. */
   readonly isThorough?: boolean | undefined;
-  /** The `recordsSum` by digest of runs that a thorough read has parsed before. Of these, only the digest is checked. */
+  /** The `recordsSum` by digest of runs that a thorough read has parsed before. Of these, the digest and the order are checked. */
   readonly parsedRuns?: ReadonlyMap<string, string> | undefined;
 }
 
@@ -169,8 +169,8 @@ function readOrganization(
   const stored = (layout: CollectionLayout) => {
     let last: Place | undefined;
     return toRead(layout, (run) => {
-      const isChecked = !isThorough || parsedRuns?.get(run.entry.digest) === run.entry.recordsSum;
-      last = isChecked ? undefined : checkRecords(run, COPIED_FORMS[layout.name], last);
+      const isParsed = parsedRuns?.get(run.entry.digest) === run.entry.recordsSum;
+      if (isThorough) last = checkRecords(run, COPIED_FORMS[layout.name], isParsed, last);
       onRun(layout, run.entry);
     });
   };

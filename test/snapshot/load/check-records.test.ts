@@ -66,6 +66,19 @@ describe('The sum of the digests of records', () => {
     }
   }
 
+  it('is not computed of a run that was parsed before, whose place among the others is checked', () => {
+    using opened = openSnapshot(snapshot.path);
+    for (const layout of COLLECTIONS.filter((one) => one !== SESSIONS)) {
+      const entry = opened.manifest.organizations[0].runs[layout.name][0];
+      const run = new RunReader(opened.database).read(layout, 'north', { ...entry, recordsSum: '' });
+      const last = checkRecords(run, undefined, true);
+      expect(() => checkRecords(run, undefined, true, last)).to.throw(
+        RefusedSnapshot,
+        `record 0 of ${layout.table} is out of order`,
+      );
+    }
+  });
+
   it('does not depend on the order of the records, which is checked besides', () => {
     for (const layout of COLLECTIONS) {
       const path = snapshot.altered(layout.name, ({ records, columns }) => {
