@@ -64,7 +64,7 @@ describe('The publication of a snapshot', () => {
   });
 
   it('parses only the tickets of runs that the replaced file lacks', async () => {
-    const broken = snapshot.altered('tickets', replaceInRecords(',"currency":', ',"currency"'));
+    const broken = snapshot.altered('tickets', replaceInRecords(',"currency":', ',"currencies":'));
     await publish();
     expect(await refused({ file: broken })).to.equal('inconsistent');
     copyFileSync(broken, served('a.sqlite'));
