@@ -242,14 +242,23 @@ describe(`Shared records, in random histories of swaps, walks, rollbacks, failed
         process.swap({});
         process.registry.retainOnly([]);
         process.publish();
-        // An object that a WeakRef has returned lives on until the next turn of the event loop.
-        await setImmediate();
-        queryObjects(Process);
-        expect(process.seen.filter((slab) => slab.deref() !== undefined)).to.deep.equal([]);
+        expect(await reachable(process.seen)).to.deep.equal([]);
       }),
       { ...FIXED, numRuns: byDepth({ short: 15, deep: 500 }) },
     ));
 });
+
+/** Returns what several collections leave: one that was in progress at a release may have marked the memory. */
+async function reachable(seen: readonly WeakRef<object>[]): Promise<readonly WeakRef<object>[]> {
+  let left = seen;
+  for (let collections = 0; collections < 3 && left.length > 0; collections++) {
+    // An object that a WeakRef has returned lives on until the next turn of the event loop.
+    await setImmediate();
+    queryObjects(Process);
+    left = left.filter((slab) => slab.deref() !== undefined);
+  }
+  return left;
+}
 
 function changed(
   content: Content,
