@@ -47,8 +47,7 @@ export function startRefresh(
     goLive: async (file, image) => {
       isSwapping = true;
       try {
-        admission.noteLoad(image);
-        stores.swap(file, image);
+        admission.noteSwap(image.snapshotId, stores.swap(file, image));
         // Until all workers show the new data, they may still send links to the replaced data.
         await workers.publish(stores.view);
         stores.releaseExpired(config);

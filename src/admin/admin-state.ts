@@ -9,7 +9,8 @@ import { aheadOfClock } from '../snapshot/format/succession.ts';
 import type { FeedWatcher } from '../snapshot/watch/feed-watcher.ts';
 import type { LoadHistory } from '../snapshot/watch/load-history.ts';
 import type { SnapshotWatcher } from '../snapshot/watch/snapshot-watcher.ts';
-import type { Retention, StoreRegistry } from '../store/registry/store-registry.ts';
+import type { Retention } from '../store/registry/retention.ts';
+import type { StoreRegistry } from '../store/registry/store-registry.ts';
 import type { Supervisor } from '../workers/supervisor.ts';
 import type { RequestHistory } from './request-history.ts';
 

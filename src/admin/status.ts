@@ -8,12 +8,8 @@ import { byCollection } from '../snapshot/format/layout.ts';
 import { loadedCounts } from '../snapshot/format/succession.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import { lastUseOf, memoryOf, sectionsOf } from '../store/organization-image.ts';
-import {
-  endOfRetention,
-  latestUsedFirst,
-  type LiveStore,
-  type RetainedSection,
-} from '../store/registry/store-registry.ts';
+import { endOfRetention, latestUsedFirst, type RetainedSection } from '../store/registry/retention.ts';
+import type { LiveStore } from '../store/registry/store-registry.ts';
 import {
   type AdminDependencies,
   type LiveSnapshot,
@@ -43,7 +39,7 @@ export function statusOf(dependencies: AdminDependencies) {
         snapshotId: one.snapshotId,
         organizationId: one.organizationId,
         list: one.image.name,
-        bytesHeld: memoryOf([one.image], stores.liveShared).bytes,
+        bytesHeld: stores.bytesBesideLive([one]),
         ...retentionOf(one, config, now),
       })),
   };
@@ -124,10 +120,7 @@ function retainedSnapshots({ stores, config }: AdminDependencies) {
       file,
       snapshotId,
       organizationCount: new Set(retained.map((one) => one.organizationId)).size,
-      bytesHeld: memoryOf(
-        retained.map(({ image }) => image),
-        stores.liveShared,
-      ).bytes,
+      bytesHeld: stores.bytesBesideLive(retained),
       replacedSecondsAgo: times[0].replacedSecondsAgo,
       lastUsedSecondsAgo: times.reduce((least, one) => Math.min(least, one.lastUsedSecondsAgo), Infinity),
       goneInSeconds: times.reduce((most, one) => Math.max(most, one.goneInSeconds), 0),

@@ -48,7 +48,7 @@ export interface MapChange<Sent> {
 export interface SentView {
   readonly version: number;
   readonly live: MapChange<SentStore>;
-  readonly retained: MapChange<SentSection>;
+  readonly retained: MapChange<readonly SentSection[]>;
 }
 
 /** What brings a worker from one view to the next. */

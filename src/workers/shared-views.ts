@@ -58,10 +58,9 @@ function updateOf(before: StoreView, after: StoreView, version: number): ViewUpd
         lists: byList((list) => lists[list].digest),
         history: history.digest,
       })),
-      retained: changeOf(retained, ({ image: { name, digest }, ...section }) => ({
-        ...section,
-        image: { name, digest },
-      })),
+      retained: changeOf(retained, (sections) =>
+        sections.map(({ image: { name, digest }, ...section }) => ({ ...section, image: { name, digest } })),
+      ),
     },
   };
 }
@@ -91,12 +90,14 @@ function changeOf<Value, Sent>(
   return { gone: gone.map(([key]) => key), added: added.map(([key, value]) => [key, toSent(value)]) };
 }
 
-function imagesOf(live: Entries<OrganizationStore>, retained: Entries<Section>): OwnedImage[] {
+function imagesOf(live: Entries<OrganizationStore>, retained: Entries<readonly Section[]>): OwnedImage[] {
   return [
     ...live.flatMap(([organizationId, store]) =>
       sectionsOf(store).map((image) => ({ organizationId, image })),
     ),
-    ...retained.map(([, { organizationId, image }]) => ({ organizationId, image })),
+    ...retained.flatMap(([organizationId, sections]) =>
+      sections.map(({ image }) => ({ organizationId, image })),
+    ),
   ];
 }
 
@@ -145,10 +146,9 @@ export class WorkerStores {
     const { view } = this;
     const next = new StoreView(
       changed(view.live, live, (sent) => this.#storeOf(sent)),
-      changed(view.retained, retained, (sent) => ({
-        ...sent,
-        image: this.#imageOf(sent.organizationId, sent.image),
-      })),
+      changed(view.retained, retained, (sections) =>
+        sections.map((sent) => ({ ...sent, image: this.#imageOf(sent.organizationId, sent.image) })),
+      ),
     );
     this.#prepared = { version, view: next };
     this.#added.clear();

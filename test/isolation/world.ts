@@ -96,7 +96,7 @@ export class World {
           });
     return new StoreView(
       new Map(live.entries().map(([id, store]) => [id, counted(store)])),
-      new Map(retained.entries().map(([key, section]) => [key, counted(section)])),
+      new Map(retained.entries().map(([id, sections]) => [id, sections.map(counted)])),
     );
   }
 }

@@ -17,7 +17,7 @@ import {
   type OrganizationStore,
   type SnapshotImage,
 } from '../../src/store/organization-image.ts';
-import type { Retention } from '../../src/store/registry/store-registry.ts';
+import type { Retention } from '../../src/store/registry/retention.ts';
 import { pack } from './pack.ts';
 
 export function emptyCollection(idField: string): CollectionImage {

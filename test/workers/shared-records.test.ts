@@ -124,7 +124,7 @@ class Process {
     for (const { view } of [...this.#workers, this.registry]) {
       const images = [
         ...view.live.values().flatMap(({ lists }) => Object.values(lists)),
-        ...view.retained.values().map(({ image }) => image),
+        ...view.retained.values().flatMap((sections) => sections.map(({ image }) => image)),
       ];
       for (const image of images) {
         if (image.name === 'history') continue;

@@ -1,13 +1,15 @@
 import { monotonicNow } from '../../clock.ts';
 import {
   lastUseOf,
+  type ListImage,
   memoryOf,
-  sectionsOf,
+  type SectionImage,
   sharedRecordsOf,
-  type SnapshotImage,
+  type SharedNumbers,
 } from '../../store/organization-image.ts';
-import { latestUsedFirst, type StoreRegistry } from '../../store/registry/store-registry.ts';
-import { type Admitted, keyOf, type KnownList, type OwnedImage } from '../../store/registry/store-view.ts';
+import { latestUsedFirst } from '../../store/registry/retention.ts';
+import type { StoreRegistry } from '../../store/registry/store-registry.ts';
+import { type Admitted, keyOf, type KnownList } from '../../store/registry/store-view.ts';
 import { instantOf, type Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { checkSuccession, loadedCounts } from '../format/succession.ts';
@@ -58,11 +60,11 @@ export class Admission {
       .map(({ store }) => ({ ...store, counts: loadedCounts(store) }));
     checkSuccession(manifest, predecessors);
     // The live sections stay during the load. A retained section may be released.
-    const live = replaced.flatMap(({ store: { organizationId, ...store } }) =>
-      sectionsOf(store).flatMap((image) =>
+    const live = replaced.flatMap(({ store: { organizationId, lists } }) =>
+      Object.values(lists)
+        .filter(isShared)
         // One that a walk uses is retained at the swap.
-        sharedList({ organizationId, image }, lastUseOf(image, now) > 0),
-      ),
+        .map((image): KnownList => ({ organizationId, image, stays: lastUseOf(image, now) > 0 })),
     );
     const kept = new Set(live.map(({ organizationId, image }) => keyOf(organizationId, image)));
     const needOf = (bytes?: number) => memoryNeed(manifest.organizations, kept, bytes);
@@ -80,22 +82,17 @@ export class Admission {
     const declared = new Set(manifest.organizations.map(({ organizationId }) => organizationId));
     const earlier = latestUsedFirst(this.#stores.retained, now)
       .filter(({ organizationId }) => declared.has(organizationId))
-      .flatMap((one) => sharedList(one, true));
+      .flatMap(({ organizationId, image }) =>
+        isShared(image) ? [{ organizationId, image, stays: true }] : [],
+      );
     return { known: [...live, ...earlier], isAdmitted: true };
   }
 
-  /** Notes the memory that a loaded snapshot takes besides the live ones, in place of the estimate. */
-  noteLoad({ snapshotId, organizations }: SnapshotImage): void {
+  /** Notes the bytes that the swap of a snapshot has added, in place of the estimate. */
+  noteSwap(snapshotId: string, held: number): void {
     const need = this.#needs.get(snapshotId);
-    if (need === undefined) return;
-    const { live } = this.#stores;
-    const added = organizations.flatMap(({ organizationId, ...image }) => {
-      const store = live.get(organizationId)?.store;
-      const held = new Set(store && sectionsOf(store).map((one) => keyOf(organizationId, one)));
-      return sectionsOf(image).filter((one) => !held.has(keyOf(organizationId, one)));
-    });
-    const held = memoryOf(added, this.#stores.liveShared).bytes;
-    this.#needs.set(snapshotId, { ...need, held, peak: need.peak - need.held + held });
+    if (need !== undefined)
+      this.#needs.set(snapshotId, { ...need, held, peak: need.peak - need.held + held });
   }
 
   /** Bytes that retained sections may hold. The rest is for live stores, and for the next load of the largest file. */
@@ -106,15 +103,18 @@ export class Admission {
 
   /** Releases the retained sections that leave too little memory for a load, the last of `latestUsedFirst` first. */
   makeRoom(need = this.#nextNeed()): void {
+    const { live, retained, retainedBytes } = this.#stores;
     let room = this.#roomLeft(need);
-    let held = this.#stores.liveShared;
-    const kept = latestUsedFirst(this.#stores.retained, monotonicNow()).filter(({ image }) => {
-      const { bytes, numbers } = memoryOf([image], held);
+    if (retainedBytes + objectBytes(retained.length, this.#threads) <= room) return;
+    const held = new Map<string, SharedNumbers>();
+    const kept = latestUsedFirst(retained, monotonicNow()).filter(({ organizationId, image }) => {
+      const beside = held.get(organizationId) ?? live.get(organizationId)?.memory.numbers;
+      const { bytes, numbers } = memoryOf([image], beside);
       const added = bytes + objectBytes(1, this.#threads);
       // One that does not fit in any case must not cost the others their room.
       if (added > room) return false;
       room -= added;
-      held = numbers;
+      held.set(organizationId, numbers);
       return true;
     });
     this.#stores.retainOnly(kept);
@@ -139,8 +139,7 @@ export class Admission {
   }
 }
 
-/** Returns a section if it is a list whose records other images may share. The others are small. */
-function sharedList({ organizationId, image }: OwnedImage, stays: boolean): KnownList[] {
-  if (image.name === 'history' || sharedRecordsOf(image).length === 0) return [];
-  return [{ organizationId, image, stays }];
+/** Returns whether a section is a list whose records other images may share. The others are small. */
+function isShared(section: SectionImage): section is ListImage {
+  return sharedRecordsOf(section).length > 0;
 }

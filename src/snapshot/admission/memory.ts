@@ -2,7 +2,13 @@ import { totalmem } from 'node:os';
 import { byList, listOf } from '../../store/organization-image.ts';
 import { keyOf } from '../../store/registry/store-view.ts';
 import { MEGABYTE } from '../../store/memory/shared-arrays.ts';
-import { type CollectionLayout, type ColumnLayout, COLLECTIONS, SESSIONS } from '../format/layout.ts';
+import {
+  type CollectionLayout,
+  type ColumnLayout,
+  COLLECTIONS,
+  layoutsOf,
+  SESSIONS,
+} from '../format/layout.ts';
 import {
   type ColumnSizes,
   isPacked,
@@ -93,8 +99,11 @@ export function memoryNeed(
     held += deletionBytes + deletionCount * DELETION_BYTES;
     objects += ORGANIZATION_BYTES + name.length * NAME_BYTES;
     building = Math.max(building, deletionCount * DELETION_BUILDING_BYTES);
-    const isKept = byList((list) =>
-      kept.has(keyOf(organizationId, { name: list, digest: listDigest(runs, list) })),
+    const isKept = byList(
+      (list) =>
+        // No packed list is kept, so that the digests of thousands are not computed.
+        layoutsOf(list).some(({ name }) => !isPacked(runs[name])) &&
+        kept.has(keyOf(organizationId, { name: list, digest: listDigest(runs, list) })),
     );
     for (const layout of COLLECTIONS) {
       const entries = runs[layout.name];

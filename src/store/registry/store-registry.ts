@@ -2,44 +2,39 @@ import { monotonicNow } from '../../clock.ts';
 import { promptGarbageCollection } from '../memory/image-memory.ts';
 import {
   byList,
-  lastUseOf,
   memoryOf,
   type OrganizationImage,
   type OrganizationStore,
   type SectionImage,
   sectionsOf,
-  type SharedNumbers,
   type SnapshotImage,
 } from '../organization-image.ts';
+import { endOfRetention, type RetainedSection, type Retention } from './retention.ts';
 import { newServedDigests, noteServed } from './served-digests.ts';
-import { EMPTY_VIEW, keyOf, type Section, StoreView } from './store-view.ts';
+import { EMPTY_VIEW, keyOf, type OwnedImage, StoreView } from './store-view.ts';
 
 export interface LiveStore {
   readonly store: OrganizationStore;
   readonly file: string;
   /** Whether that file still exists. If not, another file may serve the organization. */
   readonly isFilePresent: boolean;
-}
-
-/** A replaced section, retained for the walks that use it. */
-export interface RetainedSection extends Section {
-  readonly file: string;
-  /** Milliseconds of the monotonic clock. */
-  readonly replacedAt: number;
+  /** The memory of the live sections. No other organization shares it. */
+  readonly memory: ReturnType<typeof memoryOf>;
+  /** No two have the same content, and none has that of the live section. */
+  readonly retained: readonly RetainedSection[];
+  /** Bytes that only retained sections hold. */
+  readonly retainedBytes: number;
 }
 
 /** The live organization stores, and the replaced sections that are retained for walks. */
 export class StoreRegistry {
   readonly #served;
   readonly #clock;
-  #live: ReadonlyMap<string, LiveStore> = new Map();
+  readonly #live = new Map<string, LiveStore>();
   /** By organization: the latest production time that was live. */
   readonly #latestInstants = new Map<string, bigint>();
-  /** No two have the same content, and none has that of the live section. */
   #retained: readonly RetainedSection[] = [];
   #view = EMPTY_VIEW;
-  /** The slabs of the live sections. */
-  liveShared: SharedNumbers = new Set();
   /** Bytes that the live sections hold, and those that only retained sections hold. */
   liveBytes = 0;
   retainedBytes = 0;
@@ -77,11 +72,16 @@ export class StoreRegistry {
 
   /** Records that a file no longer exists. Its organizations stay live until another file serves them. */
   markFileRemoved(file: string): void {
-    this.#live = new Map(
-      this.#live
-        .entries()
-        .map(([id, entry]) => [id, entry.file === file ? { ...entry, isFilePresent: false } : entry]),
-    );
+    for (const [id, one] of this.#live)
+      if (one.file === file) this.#live.set(id, { ...one, isFilePresent: false });
+  }
+
+  /** Computes the bytes of sections, without what the live ones share. */
+  bytesBesideLive(sections: Iterable<OwnedImage>): number {
+    let bytes = 0;
+    for (const [id, own] of Map.groupBy(sections, ({ organizationId }) => organizationId))
+      bytes += memoryOf(imagesOf(own), this.#live.get(id)?.memory.numbers).bytes;
+    return bytes;
   }
 
   /**
@@ -89,46 +89,42 @@ export class StoreRegistry {
    * admission decides whether it may. A section whose content is live or retained keeps its memory. All replaced
    * sections are retained: until every worker uses the new view, workers may send links to them (see
    * `releaseExpired`).
+   * @returns the bytes that the organizations hold besides those before
    */
-  swap(file: string, { snapshotId, producedAt, organizations }: SnapshotImage): void {
-    const replaced = this.replacedBy(file, organizations);
+  swap(file: string, { snapshotId, producedAt, organizations }: SnapshotImage): number {
     const replacedAt = this.#clock();
-    const earlier = new Map(
-      organizations.flatMap(({ organizationId, earlier = [] }) =>
-        earlier.map((list) => [keyOf(organizationId, list), list]),
-      ),
+    const next = new Map<string, LiveStore | undefined>(
+      this.replacedBy(file, organizations).map(({ store }) => [store.organizationId, undefined]),
     );
-    const known = [...replaced.flatMap((one) => replacedSections(one, replacedAt)), ...this.#retained].map(
-      (one): RetainedSection => {
-        const image = earlier.get(keyOf(one.organizationId, one.image));
-        return image === undefined ? one : { ...one, image };
-      },
-    );
-    const images = new Map(known.map((one) => [keyOf(one.organizationId, one.image), one.image]));
-    const live = new Map(this.#live);
-    for (const { store } of replaced) live.delete(store.organizationId);
-    const used = new Set<SectionImage>();
-    for (const image of organizations) {
-      const { organizationId } = image;
-      // A key has the name of its section.
-      const kept = <Image extends SectionImage>(section: Image) =>
-        (images.get(keyOf(organizationId, section)) ?? section) as Image;
-      const history = kept(image.history);
+    let [bytesAdded, bytesUnused] = [0, 0];
+    for (const loaded of organizations) {
+      const { organizationId, earlier = [] } = loaded;
+      // What is found has the name of the section.
+      const current = <Image extends SectionImage>(image: Image) =>
+        (earlier.find(({ name, digest }) => name === image.name && digest === image.digest) ??
+          image) as Image;
+      const kept = <Image extends SectionImage>(image: Image) =>
+        current((this.#view.imageOf(organizationId, image) ?? image) as Image);
+      const history = kept(loaded.history);
       const latest = this.#latestInstants.get(organizationId) ?? history.until;
       const latestInstant = history.until > latest ? history.until : latest;
       this.#latestInstants.set(organizationId, latestInstant);
-      const origin = { snapshotId, producedAt, latestInstant };
-      const lists = byList((name) => kept(image.lists[name]));
-      const store = { organizationId, lists, history, ...origin };
-      live.set(organizationId, { store, file, isFilePresent: true });
-      for (const section of sectionsOf(store)) used.add(section);
+      const lists = byList((name) => kept(loaded.lists[name]));
+      const store = { organizationId, lists, history, snapshotId, producedAt, latestInstant };
+      const used = sectionsOf(store);
+      const before = this.#live.get(organizationId);
+      const retained = replacedSections(before, replacedAt)
+        .filter(({ image }) => !used.includes(current(image)))
+        .map((one) => ({ ...one, image: current(one.image) }));
+      const live = measured({ file, isFilePresent: true, store, retained });
+      next.set(organizationId, live);
+      bytesAdded += bytesOf(live) - bytesOf(before);
+      const unused = sectionsOf(loaded).filter((image) => !used.includes(image));
+      bytesUnused += memoryOf(unused, live.memory.numbers).bytes;
     }
-    const retained = known.filter(
-      ({ organizationId, image }) => live.has(organizationId) && !used.has(image),
-    );
-    this.#replace(live, retained);
-    const unused = organizations.flatMap(sectionsOf).filter((section) => !used.has(section));
-    promptGarbageCollection(memoryOf(unused, this.liveShared).bytes);
+    this.#replace(next);
+    promptGarbageCollection(bytesUnused);
+    return bytesAdded;
   }
 
   /** Releases the retained sections whose retention has ended. Must be called when all workers use the live view. */
@@ -138,87 +134,72 @@ export class StoreRegistry {
   }
 
   retainOnly(kept: readonly RetainedSection[]): void {
-    if (kept.length < this.#retained.length) this.#replace(this.#live, kept);
+    if (kept.length === this.#retained.length) return;
+    const isKept = new Set(kept);
+    const next = new Map<string, LiveStore>();
+    for (const [id, live] of this.#live) {
+      const retained = live.retained.filter((one) => isKept.has(one));
+      if (retained.length < live.retained.length) next.set(id, measured({ ...live, retained }, live.memory));
+    }
+    this.#replace(next);
   }
 
-  /** Replaces all sections, and releases those that are not used any longer. */
-  #replace(live: ReadonlyMap<string, LiveStore>, retained: readonly RetainedSection[]): void {
-    const released = new Map(this.#owners());
-    this.#live = live;
-    this.#retained = retained;
-    const sections = [...live.values()].flatMap(({ store }) => sectionsOf(store));
-    ({ bytes: this.liveBytes, numbers: this.liveShared } = memoryOf(sections));
-    const replaced = retained.map(({ image }) => image);
-    this.retainedBytes = memoryOf(replaced, this.liveShared).bytes;
-    this.#view = new StoreView(
-      new Map(live.entries().map(([id, { store }]) => [id, store])),
-      new Map(retained.map((one) => [keyOf(one.organizationId, one.image), one])),
-    );
-    for (const [image] of this.#owners()) released.delete(image);
-    for (const [image, organizationId] of released)
-      if (image.name !== 'history') noteServed(this.#served, keyOf(organizationId, image));
-    promptGarbageCollection(memoryOf(released.keys(), this.liveShared).bytes);
+  /** Replaces or removes organizations, and releases the sections that are not used any longer. */
+  #replace(next: ReadonlyMap<string, LiveStore | undefined>): void {
+    const released: OwnedImage[] = [];
+    let bytesReleased = 0;
+    for (const [organizationId, live] of next) {
+      const used = sectionsIn(live);
+      const unused = sectionsIn(this.#live.get(organizationId)).filter((image) => !used.includes(image));
+      for (const image of unused) released.push({ organizationId, image });
+      bytesReleased += memoryOf(unused, live?.memory.numbers).bytes;
+      if (live === undefined) this.#live.delete(organizationId);
+      else this.#live.set(organizationId, live);
+    }
+    const stores = new Map<string, OrganizationStore>();
+    const retained = new Map<string, readonly RetainedSection[]>();
+    this.liveBytes = 0;
+    this.retainedBytes = 0;
+    for (const [id, live] of this.#live) {
+      stores.set(id, live.store);
+      if (live.retained.length > 0) retained.set(id, live.retained);
+      this.liveBytes += live.memory.bytes;
+      this.retainedBytes += live.retainedBytes;
+    }
+    this.#retained = [...retained.values()].flat();
+    this.#view = new StoreView(stores, retained);
+    for (const { organizationId, image } of released)
+      if (image.name !== 'history' && !this.#view.holds(organizationId, image))
+        noteServed(this.#served, keyOf(organizationId, image));
+    promptGarbageCollection(bytesReleased);
   }
-
-  /** Yields each section that requests can reach, with its organization. */
-  *#owners(): Generator<readonly [SectionImage, string]> {
-    for (const { store } of this.#live.values())
-      for (const image of sectionsOf(store)) yield [image, store.organizationId];
-    for (const { organizationId, image } of this.#retained) yield [image, organizationId];
-  }
 }
 
-function replacedSections({ store, file }: LiveStore, replacedAt: number): RetainedSection[] {
-  const { organizationId, snapshotId, producedAt } = store;
-  const origin = { organizationId, snapshotId, producedAt, file, replacedAt };
-  return sectionsOf(store).map((image) => ({ ...origin, image }));
+/** Computes the memory of an organization. */
+function measured(
+  live: Omit<LiveStore, 'memory' | 'retainedBytes'>,
+  memory = memoryOf(sectionsOf(live.store)),
+): LiveStore {
+  return { ...live, memory, retainedBytes: memoryOf(imagesOf(live.retained), memory.numbers).bytes };
 }
 
-/** The times for which a replaced section is retained at most. */
-export interface Retention {
-  /** Since its last use. */
-  readonly snapshotRetainSeconds: number;
-  /** Since its replacement, however often it is used. */
-  readonly snapshotRetainMaxSeconds: number;
-  /** Since its replacement, without a use. */
-  readonly snapshotRetainUnwalkedSeconds: number;
+function bytesOf(live: LiveStore | undefined): number {
+  return live === undefined ? 0 : live.memory.bytes + live.retainedBytes;
 }
 
-/**
- * Returns the end of the retention of a section without a further use.
- * @param now milliseconds of the monotonic clock, as the result
- */
-export function endOfRetention(
-  { image, replacedAt }: RetainedSection,
-  { snapshotRetainSeconds, snapshotRetainMaxSeconds, snapshotRetainUnwalkedSeconds }: Retention,
-  now: number,
-): number {
-  const lastUse = lastUseOf(image, now);
-  const end =
-    lastUse === 0
-      ? replacedAt + snapshotRetainUnwalkedSeconds * 1000
-      : lastUse + snapshotRetainSeconds * 1000;
-  return Math.min(end, replacedAt + snapshotRetainMaxSeconds * 1000);
+function imagesOf(sections: readonly Pick<OwnedImage, 'image'>[]): SectionImage[] {
+  return sections.map(({ image }) => image);
 }
 
-/**
- * Sorts sections in the order in which they are retained when memory is short: in rounds. A round has the latest used
- * section of each organization that the rounds before it lack, so that the walks of one organization over many snapshots
- * do not end those of another. Sections without a use are last.
- * @param now milliseconds of the monotonic clock
- */
-export function latestUsedFirst(retained: readonly RetainedSection[], now: number): RetainedSection[] {
-  // Read once, since a use during the sort would change the order.
-  const uses = new Map(retained.map((one) => [one, lastUseOf(one.image, now)]));
-  const useOf = (one: RetainedSection) => uses.get(one) ?? 0;
-  const counts = new Map<string, number>();
-  const rounds = Map.groupBy(
-    retained.toSorted((a, b) => useOf(b) - useOf(a)),
-    (one) => {
-      const round = counts.get(one.organizationId) ?? 0;
-      counts.set(one.organizationId, round + 1);
-      return useOf(one) === 0 ? Infinity : round;
-    },
-  );
-  return [...rounds.values()].flat();
+/** Returns all sections of an organization in memory. */
+function sectionsIn(live: LiveStore | undefined): SectionImage[] {
+  return live === undefined ? [] : [...sectionsOf(live.store), ...imagesOf(live.retained)];
+}
+
+/** Returns all sections of an organization in memory, as those that are retained. */
+function replacedSections(live: LiveStore | undefined, replacedAt: number): RetainedSection[] {
+  if (live === undefined) return [];
+  const { organizationId, snapshotId, producedAt } = live.store;
+  const origin = { organizationId, snapshotId, producedAt, file: live.file, replacedAt };
+  return [...sectionsOf(live.store).map((image) => ({ ...origin, image })), ...live.retained];
 }

@@ -27,10 +27,13 @@ export function sectionOf(
 /** The data that requests can reach. A view is immutable; a swap creates another one. */
 export class StoreView {
   readonly live: ReadonlyMap<string, OrganizationStore>;
-  /** Replaced sections that are kept for walks, by `keyOf`. */
-  readonly retained: ReadonlyMap<string, Section>;
+  /** By organization: replaced sections that are kept for walks. */
+  readonly retained: ReadonlyMap<string, readonly Section[]>;
 
-  constructor(live: ReadonlyMap<string, OrganizationStore>, retained: ReadonlyMap<string, Section>) {
+  constructor(
+    live: ReadonlyMap<string, OrganizationStore>,
+    retained: ReadonlyMap<string, readonly Section[]>,
+  ) {
     this.live = live;
     this.retained = retained;
   }
@@ -39,7 +42,7 @@ export class StoreView {
   find(organizationId: string, list: ListName, digest: string): Section<ListImage> | undefined {
     const live = this.live.get(organizationId);
     if (live?.lists[list].digest === digest) return sectionOf(live, list);
-    const found = this.retained.get(keyOf(organizationId, { name: list, digest }));
+    const found = this.#retained(organizationId, { name: list, digest });
     return found === undefined || found.image.name === 'history'
       ? undefined
       : { ...found, image: found.image };
@@ -54,9 +57,12 @@ export class StoreView {
   imageOf(organizationId: string, content: SectionContent): SectionImage | undefined {
     const live = this.live.get(organizationId);
     const image = content.name === 'history' ? live?.history : live?.lists[content.name];
-    return image?.digest === content.digest
-      ? image
-      : this.retained.get(keyOf(organizationId, content))?.image;
+    return image?.digest === content.digest ? image : this.#retained(organizationId, content)?.image;
+  }
+
+  #retained(organizationId: string, { name, digest }: SectionContent): Section | undefined {
+    const retained = this.retained.get(organizationId);
+    return retained?.find(({ image }) => image.name === name && image.digest === digest);
   }
 }
 

@@ -5,8 +5,8 @@ import {
   latestUsedFirst,
   type RetainedSection,
   type Retention,
-  StoreRegistry,
-} from '../../../src/store/registry/store-registry.ts';
+} from '../../../src/store/registry/retention.ts';
+import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
 import { emptyList, emptySnapshot, WALKED } from '../../support/empty-image.ts';
 
 const SECOND = 1000;

@@ -1,7 +1,17 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
+import { sharedBytes } from '../../../src/store/memory/shared-arrays.ts';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
-import { emptyHistory, emptyImage, emptySnapshot, WALKED } from '../../support/empty-image.ts';
-import { byList, noteUse } from '../../../src/store/organization-image.ts';
+import { emptyHistory, emptyImage, emptyList, emptySnapshot, WALKED } from '../../support/empty-image.ts';
+import {
+  byList,
+  type ListImage,
+  memoryOf,
+  noteUse,
+  sectionsOf,
+} from '../../../src/store/organization-image.ts';
+import { byDepth } from '../../support/depth.ts';
+import { FIXED } from '../../support/random.ts';
 
 describe('A store registry', () => {
   let registry: StoreRegistry;
@@ -71,6 +81,55 @@ describe('A store registry', () => {
       registry.swap('a.sqlite', { ...snapshot, organizations: [{ ...image, lists, history }] });
     }
     expect([registry.liveBytes, registry.retainedBytes]).to.deep.equal([40_001, 4002]);
+  });
+
+  it(`counts the memory in use after any history of swaps, releases and removed files (seed ${FIXED.seed})`, () => {
+    const organizations = ['north', 'south', 'east'];
+    const files = fc.constantFrom('a.sqlite', 'b.sqlite');
+    const contents = fc.array(fc.option(fc.integer({ min: 1, max: 5 }), { nil: undefined }), {
+      maxLength: 3,
+    });
+    const step = fc.oneof(
+      fc.record({ file: files, contents, shares: fc.boolean() }),
+      fc.record({ removed: files }),
+      fc.record({ keep: fc.func(fc.boolean()) }),
+    );
+    /** Returns a list whose neighbours in content share a slab with it. */
+    const listOf = (list: ListImage, organization: number, content: number): ListImage => {
+      const slabs = [content, content + 1].map((n) => ({
+        number: 1 + organization * 10 + n,
+        bytes: sharedBytes(100 * n),
+      }));
+      const records = { slabs, places: new Uint32Array(25 * content), isShared: true };
+      const collections = { tickets: { ...list.collections['tickets'], records } };
+      return { ...list, collections, bytesHeld: content };
+    };
+    const property = fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
+      registry = new StoreRegistry();
+      for (const [i, one] of steps.entries()) {
+        if ('contents' in one) {
+          const images = one.contents.flatMap((content, organization) => {
+            if (content === undefined) return [];
+            const image = emptyImage(organizations[organization], `${content}`);
+            const history = { ...image.history, bytesHeld: 1 };
+            const listWith = (n: number) => listOf(emptyList('tickets', `${n}`), organization, n);
+            const earlier = one.shares ? [listWith(1), listWith(2)] : [];
+            const lists = { ...image.lists, tickets: listWith(content) };
+            return [{ ...image, lists, history, earlier }];
+          });
+          registry.swap(one.file, { ...emptySnapshot(`${i}`), organizations: images });
+        } else if ('removed' in one) registry.markFileRemoved(one.removed);
+        else registry.retainOnly(registry.retained.filter(({ image }) => one.keep(image.digest)));
+        const live = memoryOf(registry.live.values().flatMap(({ store }) => sectionsOf(store)));
+        const retained = memoryOf(
+          registry.retained.map(({ image }) => image),
+          live.numbers,
+        );
+        expect([registry.liveBytes, registry.retainedBytes]).to.deep.equal([live.bytes, retained.bytes]);
+        expect(registry.bytesBesideLive(registry.retained)).to.equal(retained.bytes);
+      }
+    });
+    fc.assert(property, { ...FIXED, numRuns: byDepth({ short: 100, deep: 2000 }) });
   });
 
   it('remembers the latest production time of an organization, also after a rollback', () => {
