@@ -8,7 +8,8 @@ import { byCollection } from '../snapshot/format/layout.ts';
 import { loadedCounts } from '../snapshot/format/succession.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import { lastUseOf, memoryOf, sectionsOf } from '../store/organization-image.ts';
-import { endOfRetention, latestUsedFirst, type RetainedSection } from '../store/registry/retention.ts';
+import { endOfRetention, latestUsedFirst } from '../store/registry/retention.ts';
+import type { RetainedSection } from '../store/registry/store-view.ts';
 import type { LiveStore } from '../store/registry/store-registry.ts';
 import {
   type AdminDependencies,

@@ -16,8 +16,8 @@ import type { OpenCounts } from '../counts/open-counts.ts';
 import type { RequestMetrics } from '../counts/request-metrics.ts';
 import type { KeyRing, ValidKey } from '../keys/key-ring.ts';
 import { addStreams } from '../store/organization-image.ts';
-import type { StoreView } from '../store/registry/store-view.ts';
-import { authenticate, NO_SNAPSHOT, storesOf } from './checks/authenticate.ts';
+import { imageOf, type StoreView } from '../store/registry/store-view.ts';
+import { authenticate, NO_SNAPSHOT, storeOf } from './checks/authenticate.ts';
 import { addressLimit, countStream, keyLimit } from './checks/limits.ts';
 import { OVERLOADED } from './checks/overload.ts';
 import type { Pins } from './checks/pin.ts';
@@ -136,7 +136,7 @@ export class Api {
   endReleasedStreams(): void {
     const view = this.#dependencies.stores();
     for (const { connection, organizationId, images } of this.#streams)
-      if (!images.every((image) => view.holds(organizationId, image))) connection.end();
+      if (!images.every((image) => imageOf(view.get(organizationId), image) !== undefined)) connection.end();
   }
 
   #answer(operation: Operation): RequestHandler {
@@ -151,19 +151,19 @@ export class Api {
       const { context } = response.locals;
       context.operation = operation.id;
       const view = stores();
-      if (view.live.size === 0) throw NO_SNAPSHOT; //                        429: no data yet
+      if (view.size === 0) throw NO_SNAPSHOT; //                             429: no data yet
       const caller = authenticate(request, keys(), context.now); //          400: no key, malformed · 403 · 429: no keys yet
       context.caller = caller;
       context.connection.keyId = caller.keyId;
       noteKeyUse(caller.slot, context.now);
       this.#countRequest(caller.slot, context.headers); //                   429: over the limit of the key
-      const ofCaller = storesOf(view, caller.organizationId); //             429: organization not loaded
+      const store = storeOf(view, caller.organizationId); //                 429: organization not loaded
       checkVersion(operation, request, context.version); //                  400: invalid · 404: not in this version
       const query = parseQuery(queryOf(request.url), parameters, request.get(PREFER_HEADER));
       context.headers.push(...query.headers);
       // 400: all violations of the query, content of the link gone, lines by HTTP/1.0 · 404: no such record, or parent event
       // 429: content of the link, or snapshot of the token, perhaps not loaded yet
-      const found = read({ request, context, caller, stores: ofCaller, query });
+      const found = read({ request, context, caller, store, query });
       this.#respond(response, caller, found).catch(next);
     };
   }

@@ -191,11 +191,6 @@ export interface SnapshotImage extends SnapshotOrigin {
   readonly organizations: readonly LoadedImage[];
 }
 
-export interface OrganizationStore extends OrganizationImage, SnapshotOrigin {
-  /** The latest production time of the organization that was live so far, microseconds since the epoch. */
-  readonly latestInstant: bigint;
-}
-
 /**
  * Notes a use of a section by a walk: a response with a link to a further page, or to such a link.
  * @param now milliseconds of the monotonic clock

@@ -4,9 +4,14 @@ import type { HitCounts } from '../counts/hit-counts.ts';
 import type { CountsBySlot } from '../counts/open-counts.ts';
 import type { MetricsMemory } from '../counts/request-metrics.ts';
 import type { KeyRow, LastUses } from '../keys/key-ring.ts';
-import type { ListName, OrganizationStore } from '../store/organization-image.ts';
+import type { ListName } from '../store/organization-image.ts';
 import type { ServedDigests } from '../store/registry/served-digests.ts';
-import type { OwnedImage, Section, SectionContent } from '../store/registry/store-view.ts';
+import type {
+  OrganizationStore,
+  OwnedImage,
+  RetainedSection,
+  SectionContent,
+} from '../store/registry/store-view.ts';
 
 /** The messages between the supervisor and a worker, and the memory that they share. */
 
@@ -27,28 +32,19 @@ export interface WorkerData {
 /** One element: the version of the view that all workers show. */
 export type ShownVersion = Int32Array<SharedArrayBuffer>;
 
-/** A store, by the digests of its sections. */
-export interface SentStore extends Omit<OrganizationStore, 'lists' | 'history'> {
+/** A store, by the content of its sections. */
+export interface SentStore extends Omit<OrganizationStore, 'lists' | 'history' | 'retained'> {
   readonly lists: Readonly<Record<ListName, string>>;
   readonly history: string;
-}
-
-/** A retained section, by its content. */
-export interface SentSection extends Omit<Section, 'image'> {
-  readonly image: SectionContent;
-}
-
-export interface MapChange<Sent> {
-  /** Keys of values that are removed or replaced. */
-  readonly gone: readonly string[];
-  readonly added: readonly (readonly [key: string, sent: Sent])[];
+  readonly retained: readonly (Omit<RetainedSection, 'image'> & { readonly image: SectionContent })[];
 }
 
 /** A `StoreView`, by its differences from the one before. Its images are those of that one, or were sent since. */
 export interface SentView {
   readonly version: number;
-  readonly live: MapChange<SentStore>;
-  readonly retained: MapChange<readonly SentSection[]>;
+  /** The organizations that are removed. */
+  readonly gone: readonly string[];
+  readonly changed: readonly SentStore[];
 }
 
 /** What brings a worker from one view to the next. */

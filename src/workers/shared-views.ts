@@ -4,19 +4,18 @@ import {
   type HistoryImage,
   type ListImage,
   memoryOf,
-  type OrganizationStore,
   type SectionImage,
   sectionsOf,
 } from '../store/organization-image.ts';
 import {
-  EMPTY_VIEW,
+  imageOf,
   keyOf,
+  type OrganizationStore,
   type OwnedImage,
-  type Section,
   type SectionContent,
-  StoreView,
+  type StoreView,
 } from '../store/registry/store-view.ts';
-import type { MapChange, SentStore, SentView, ShownVersion, ViewUpdate } from './protocol.ts';
+import type { SentStore, SentView, ShownVersion, ViewUpdate } from './protocol.ts';
 
 /**
  * Distribution of views from the supervisor to all workers. The supervisor sends what differs from the previous view, and
@@ -27,11 +26,11 @@ import type { MapChange, SentStore, SentView, ShownVersion, ViewUpdate } from '.
 /** Converts views to messages, for the supervisor. */
 export class ViewPublisher {
   #version = 0;
-  #view = EMPTY_VIEW;
+  #view: StoreView = new Map();
 
   /** The update from the empty view to the latest one, for a new worker. */
   get latest(): ViewUpdate {
-    return updateOf(EMPTY_VIEW, this.#view, this.#version);
+    return updateOf(new Map(), this.#view, this.#version);
   }
 
   /** Returns the update from the latest view to `view`; undefined if it is current. */
@@ -44,61 +43,34 @@ export class ViewPublisher {
 }
 
 function updateOf(before: StoreView, after: StoreView, version: number): ViewUpdate {
-  const live = differenceOf(before.live, after.live);
-  const retained = differenceOf(before.retained, after.retained);
-  const gone = imagesOf(live.gone, retained.gone);
-  const added = imagesOf(live.added, retained.added);
+  const differing = (these: StoreView, others: StoreView) =>
+    [...these.values()].filter((store) => others.get(store.organizationId) !== store);
+  const [replaced, changed] = [differing(before, after), differing(after, before)];
+  const gone = replaced.filter(({ organizationId }) => !after.has(organizationId));
+  const [earlier, later] = [imagesOf(replaced), imagesOf(changed)];
   return {
-    images: without(added, gone),
-    bytesFreed: bytesFreed(without(gone, added), after),
+    images: without(later, earlier),
+    bytesFreed: bytesFreed(without(earlier, later), after),
     view: {
       version,
-      live: changeOf(live, ({ lists, history, ...store }) => ({
+      gone: gone.map(({ organizationId }) => organizationId),
+      changed: changed.map(({ lists, history, retained, ...store }) => ({
         ...store,
         lists: byList((list) => lists[list].digest),
         history: history.digest,
+        retained: retained.map(({ image: { name, digest }, ...section }) => ({
+          ...section,
+          image: { name, digest },
+        })),
       })),
-      retained: changeOf(retained, (sections) =>
-        sections.map(({ image: { name, digest }, ...section }) => ({ ...section, image: { name, digest } })),
-      ),
     },
   };
 }
 
-type Entries<Value> = readonly (readonly [key: string, value: Value])[];
-
-/** Entries of the earlier map that the later one does not have, and the reverse. */
-interface Difference<Value> {
-  readonly gone: Entries<Value>;
-  readonly added: Entries<Value>;
-}
-
-function differenceOf<Value>(
-  before: ReadonlyMap<string, Value>,
-  after: ReadonlyMap<string, Value>,
-): Difference<Value> {
-  return {
-    gone: [...before].filter(([key, value]) => after.get(key) !== value),
-    added: [...after].filter(([key, value]) => before.get(key) !== value),
-  };
-}
-
-function changeOf<Value, Sent>(
-  { gone, added }: Difference<Value>,
-  toSent: (value: Value) => Sent,
-): MapChange<Sent> {
-  return { gone: gone.map(([key]) => key), added: added.map(([key, value]) => [key, toSent(value)]) };
-}
-
-function imagesOf(live: Entries<OrganizationStore>, retained: Entries<readonly Section[]>): OwnedImage[] {
-  return [
-    ...live.flatMap(([organizationId, store]) =>
-      sectionsOf(store).map((image) => ({ organizationId, image })),
-    ),
-    ...retained.flatMap(([organizationId, sections]) =>
-      sections.map(({ image }) => ({ organizationId, image })),
-    ),
-  ];
+function imagesOf(stores: readonly OrganizationStore[]): OwnedImage[] {
+  return stores.flatMap(({ organizationId, retained, ...live }) =>
+    [...sectionsOf(live), ...retained.map(({ image }) => image)].map((image) => ({ organizationId, image })),
+  );
 }
 
 function without(these: readonly OwnedImage[], others: readonly OwnedImage[]): OwnedImage[] {
@@ -107,9 +79,9 @@ function without(these: readonly OwnedImage[], others: readonly OwnedImage[]): O
 }
 
 /** Returns the memory of released images, without what the live sections of their organizations share. */
-function bytesFreed(released: readonly OwnedImage[], { live }: StoreView): number {
+function bytesFreed(released: readonly OwnedImage[], view: StoreView): number {
   const owners = new Set(released.map(({ organizationId }) => organizationId));
-  const stores = [...owners].flatMap((id) => live.get(id) ?? []);
+  const stores = [...owners].flatMap((id) => view.get(id) ?? []);
   const images = released.map(({ image }) => image);
   return memoryOf(images, memoryOf(stores.flatMap(sectionsOf)).numbers).bytes;
 }
@@ -117,7 +89,7 @@ function bytesFreed(released: readonly OwnedImage[], { live }: StoreView): numbe
 /** The views of a worker. */
 export class WorkerStores {
   readonly #shownVersion: ShownVersion;
-  #view = EMPTY_VIEW;
+  #view: StoreView = new Map();
   #prepared: { readonly version: number; readonly view: StoreView } | undefined;
   /** The images that were sent for the next view, by `keyOf`. */
   readonly #added = new Map<string, SectionImage>();
@@ -142,15 +114,11 @@ export class WorkerStores {
   }
 
   /** Prepares the view that follows the one shown. */
-  prepare({ version, live, retained }: SentView): void {
-    const { view } = this;
-    const next = new StoreView(
-      changed(view.live, live, (sent) => this.#storeOf(sent)),
-      changed(view.retained, retained, (sections) =>
-        sections.map((sent) => ({ ...sent, image: this.#imageOf(sent.organizationId, sent.image) })),
-      ),
-    );
-    this.#prepared = { version, view: next };
+  prepare({ version, gone, changed }: SentView): void {
+    const view = new Map(this.view);
+    for (const organizationId of gone) view.delete(organizationId);
+    for (const sent of changed) view.set(sent.organizationId, this.#storeOf(sent));
+    this.#prepared = { version, view };
     this.#added.clear();
   }
 
@@ -160,32 +128,23 @@ export class WorkerStores {
     promptGarbageCollection(bytesFreed);
   }
 
-  #storeOf({ lists, history, ...store }: SentStore): OrganizationStore {
-    const imageOf = (content: SectionContent) => this.#imageOf(store.organizationId, content);
+  #storeOf({ lists, history, retained, ...store }: SentStore): OrganizationStore {
+    const { organizationId } = store;
+    const sentImage = (content: SectionContent) => this.#imageOf(organizationId, content);
     return {
       ...store,
       // An image has the name that it is looked up by.
-      lists: byList((name) => imageOf({ name, digest: lists[name] }) as ListImage),
-      history: imageOf({ name: 'history', digest: history }) as HistoryImage,
+      lists: byList((name) => sentImage({ name, digest: lists[name] }) as ListImage),
+      history: sentImage({ name: 'history', digest: history }) as HistoryImage,
+      retained: retained.map(({ image, ...section }) => ({ ...section, image: sentImage(image) })),
     };
   }
 
   /** Returns an image that was sent for the next view, or that the view shown has. */
   #imageOf(organizationId: string, content: SectionContent): SectionImage {
     const key = keyOf(organizationId, content);
-    const image = this.#added.get(key) ?? this.view.imageOf(organizationId, content);
+    const image = this.#added.get(key) ?? imageOf(this.view.get(organizationId), content);
     if (image === undefined) throw new Error(`image ${key} was not sent`);
     return image;
   }
-}
-
-function changed<Sent, Value>(
-  map: ReadonlyMap<string, Value>,
-  { gone, added }: MapChange<Sent>,
-  toValue: (sent: Sent) => Value,
-): ReadonlyMap<string, Value> {
-  const copy = new Map(map);
-  for (const key of gone) copy.delete(key);
-  for (const [key, sent] of added) copy.set(key, toValue(sent));
-  return copy;
 }

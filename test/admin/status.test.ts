@@ -112,7 +112,7 @@ describe('The status', () => {
   it('lists the retained sections, with the time until their release', async () => {
     const { image } = await fixture();
     const { stores } = operations;
-    const store = stores.view.live.get('north');
+    const store = stores.view.get('north');
     if (store === undefined) throw new Error('north is not live');
     noteUse(store.lists.tickets, monotonicNow());
     stores.swap('main.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('north')));

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { RequestMetrics, sumMetrics } from '../../src/counts/request-metrics.ts';
-import { EMPTY_VIEW } from '../../src/store/registry/store-view.ts';
 import { eventually } from '../support/eventually.ts';
 import { givenApi, type Overrides, type RequestOptions } from '../support/test-api.ts';
 
@@ -72,7 +71,7 @@ describe('The limit of an address', () => {
 
 describe('Readiness', () => {
   const cases: [what: string, reason: string, overrides: Overrides][] = [
-    ['without a snapshot', 'no data is loaded yet', { stores: () => EMPTY_VIEW }],
+    ['without a snapshot', 'no data is loaded yet', { stores: () => new Map() }],
     ['without a keys file', 'no API keys are loaded yet', { keys: () => undefined }],
   ];
   for (const [what, reason, overrides] of cases) {

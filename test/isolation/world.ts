@@ -1,9 +1,9 @@
 import type { KeyRing } from '../../src/keys/key-ring.ts';
 import { Pins } from '../../src/http/checks/pin.ts';
-import type { OrganizationStore, SnapshotImage } from '../../src/store/organization-image.ts';
+import type { SnapshotImage } from '../../src/store/organization-image.ts';
 import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
-import { type Section, StoreView } from '../../src/store/registry/store-view.ts';
+import type { OrganizationStore, Section, StoreView } from '../../src/store/registry/store-view.ts';
 import { type ApiResponse, type RequestOptions, TestApi } from '../support/test-api.ts';
 import { WALKED } from '../support/empty-image.ts';
 
@@ -84,7 +84,6 @@ export class World {
 
   /** Returns the view with stores that count each read, for the organization that does not ask. */
   #watchedView(): StoreView {
-    const { live, retained } = this.#registry.view;
     const counted = <Part extends OrganizationStore | Section>(part: Part): Part =>
       part.organizationId === this.#asking
         ? part
@@ -94,9 +93,10 @@ export class World {
               return Reflect.get(of, name, of);
             },
           });
-    return new StoreView(
-      new Map(live.entries().map(([id, store]) => [id, counted(store)])),
-      new Map(retained.entries().map(([id, sections]) => [id, sections.map(counted)])),
+    return new Map(
+      this.#registry.view
+        .entries()
+        .map(([id, store]) => [id, counted({ ...store, retained: store.retained.map(counted) })]),
     );
   }
 }

@@ -5,7 +5,8 @@ import { type ListOperation, OPERATIONS } from '../../src/contract/operations.ts
 import { type Plan, planList } from '../../src/query/plan.ts';
 import { readLines } from '../../src/query/read-lines.ts';
 import { contentTag, readPage, readRecord, selectRecords } from '../../src/query/read-page.ts';
-import { listOf, type OrganizationStore, type ListImage } from '../../src/store/organization-image.ts';
+import { listOf, type ListImage } from '../../src/store/organization-image.ts';
+import type { OrganizationStore } from '../../src/store/registry/store-view.ts';
 import { byDepth } from '../support/depth.ts';
 import { Oracle } from '../support/oracle/oracle.ts';
 import { QueryMaker, type RandomQuery } from '../support/oracle/random-query.ts';

@@ -14,10 +14,10 @@ import {
   listOf,
   NO_SCHEDULE,
   type OrganizationImage,
-  type OrganizationStore,
   type SnapshotImage,
 } from '../../src/store/organization-image.ts';
 import type { Retention } from '../../src/store/registry/retention.ts';
+import { findList, type OrganizationStore, type StoreView } from '../../src/store/registry/store-view.ts';
 import { pack } from './pack.ts';
 
 export function emptyCollection(idField: string): CollectionImage {
@@ -89,7 +89,13 @@ export function emptySnapshot(snapshotId: string, ...organizations: string[]): S
 
 /** Returns the live store of an image. */
 export function storeOf(image: OrganizationImage): OrganizationStore {
-  return { ...image, snapshotId: 'snapshot', producedAt: PRODUCED_AT, latestInstant: 0n };
+  return { ...image, snapshotId: 'snapshot', producedAt: PRODUCED_AT, latestInstant: 0n, retained: [] };
+}
+
+/** Returns a list of a view, live or retained, with the snapshot that has it. */
+export function listIn(view: StoreView, organizationId: string, list: ListName, digest: string) {
+  const store = view.get(organizationId);
+  return store && findList(store, list, digest);
 }
 
 /** Returns the declaration of an organization in a manifest, by default without runs. */

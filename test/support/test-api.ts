@@ -19,7 +19,6 @@ import { createServer } from '../../src/http/server.ts';
 import { MAX_SLOTS } from '../../src/keys/key-ring.ts';
 import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
-import { EMPTY_VIEW } from '../../src/store/registry/store-view.ts';
 import { expectConformance } from './conformance.ts';
 import { fixture, type Fixture, type OrganizationId } from './api-fixture.ts';
 import type { ListName } from '../../src/store/organization-image.ts';
@@ -71,7 +70,7 @@ export function serverDependencies(log: Logger = SILENT): Dependencies {
     config: readConfig({}),
     overload: () => false,
     clock: Date.now,
-    stores: () => EMPTY_VIEW,
+    stores: () => new Map(),
     keys: () => undefined,
     operations: [],
     hits: newHitCounts(MAX_SLOTS),

@@ -122,10 +122,10 @@ class Process {
   /** Expects each list that a thread can reach to have its content, and the counted bytes to be those of the memory. */
   expectWhole(): void {
     for (const { view } of [...this.#workers, this.registry]) {
-      const images = [
-        ...view.live.values().flatMap(({ lists }) => Object.values(lists)),
-        ...view.retained.values().flatMap((sections) => sections.map(({ image }) => image)),
-      ];
+      const images = [...view.values()].flatMap(({ lists, retained }) => [
+        ...Object.values(lists),
+        ...retained.map(({ image }) => image),
+      ]);
       for (const image of images) {
         if (image.name === 'history') continue;
         const contents = this.#contentOf(image);

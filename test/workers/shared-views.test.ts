@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { WorkerStores, ViewPublisher } from '../../src/workers/shared-views.ts';
 import { byDepth } from '../support/depth.ts';
-import { emptySnapshot, WALKED } from '../support/empty-image.ts';
+import { emptySnapshot, WALKED, listIn } from '../support/empty-image.ts';
 import { FIXED } from '../support/random.ts';
 import { sharedUint32s } from '../../src/store/memory/shared-arrays.ts';
 import { byList, lastUseOf, noteUse, type SectionImage } from '../../src/store/organization-image.ts';
@@ -53,8 +53,8 @@ describe('The store views of workers', () => {
   const served = (digest?: string) =>
     workers.map(({ view }) =>
       digest === undefined
-        ? view.live.get('north')?.snapshotId
-        : view.find('north', 'tickets', digest)?.snapshotId,
+        ? view.get('north')?.snapshotId
+        : listIn(view, 'north', 'tickets', digest)?.snapshotId,
     );
 
   it('change to the next view in all workers at once', () => {
@@ -71,10 +71,8 @@ describe('The store views of workers', () => {
 
   it('share the images and the walk marks', () => {
     goLive('a1', 'north=N1');
-    const [one, other] = workers.map((thread) => thread.view.live.get('north'));
-    expect(one?.lists.events.collections).to.deep.equal(
-      registry.view.live.get('north')?.lists.events.collections,
-    );
+    const [one, other] = workers.map((thread) => thread.view.get('north'));
+    expect(one?.lists.events.collections).to.deep.equal(registry.view.get('north')?.lists.events.collections);
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2'));
     if (one === undefined || other === undefined) throw new Error('north is not live');
     noteUse(one.lists.tickets, 1);
@@ -99,20 +97,20 @@ describe('The store views of workers', () => {
     registry.swap('b.sqlite', emptySnapshot('b1', 'east=E1'));
     const { images = [], view } = publisher.next(registry.view) ?? {};
     expect(images).to.have.length(5);
-    expect(view?.live.gone).to.deep.equal([]);
-    expect(view?.live.added.map(([id]) => id)).to.deep.equal(['east']);
-    expect(view?.retained).to.deep.equal({ gone: [], added: [] });
+    const changedIn = (changed: Sent['view']['changed'] = []) =>
+      changed.map(({ organizationId }) => organizationId);
+    expect(view?.gone).to.deep.equal([]);
+    expect(changedIn(view?.changed)).to.deep.equal(['east']);
     registry.releaseExpired(WALKED);
     const released = publisher.next(registry.view);
     expect(released?.images).to.have.length(0);
-    expect(released?.view.live).to.deep.equal({ gone: [], added: [] });
-    expect(released?.view.retained).to.deep.equal({ gone: ['north', 'south'], added: [] });
+    expect(changedIn(released?.view.changed)).to.deep.equal(['north', 'south']);
     expect(publisher.latest.images).to.have.length(15);
   });
 
   it('are the same in a worker that starts later', () => {
     goLive('a1', 'north=N1');
-    const tickets = workers[0].view.live.get('north')?.lists.tickets;
+    const tickets = workers[0].view.get('north')?.lists.tickets;
     if (tickets !== undefined) noteUse(tickets, 1);
     goLive('a2', 'north=N2');
     const late = new WorkerStores(shownVersion);
@@ -125,12 +123,12 @@ describe('The store views of workers', () => {
   });
 
   it('keep the images of a view that does not change them, and with them the state of the thread', () => {
-    const lists = () => workers[0].view.live.get('north')?.lists;
+    const lists = () => workers[0].view.get('north')?.lists;
     goLive('a1', 'north=N1');
     const before = lists();
     goLive('b1', 'south=S1');
     goLive('a2', 'north=N1');
-    expect(workers[0].view.live.get('north')?.snapshotId).to.equal('a2');
+    expect(workers[0].view.get('north')?.snapshotId).to.equal('a2');
     for (const list of Object.values(before ?? {})) expect(lists()?.[list.name]).to.equal(list);
   });
 
@@ -170,7 +168,9 @@ describe('The store views of workers', () => {
           const { images, bytesFreed } = publishView() ?? { images: [], bytesFreed: 0 };
           shown = registry.view;
           bytesHeld += images.length - bytesFreed;
-          expect(bytesHeld).to.equal(5 * shown.live.size + [...shown.retained.values()].flat().length);
+          expect(bytesHeld).to.equal(
+            5 * shown.size + [...shown.values()].flatMap(({ retained }) => retained).length,
+          );
         } else if ('swap' in one) {
           const texts = one.swap.flatMap((digest, j) =>
             digest === undefined ? [] : [`${organizations[j]}=${digest}`],
@@ -190,10 +190,7 @@ describe('The store views of workers', () => {
           workers[one.replace] = new WorkerStores(shownVersion);
           prepare(workers[one.replace], publisher.latest);
         }
-        for (const { view } of workers) {
-          expect(view.live).to.deep.equal(shown.live);
-          expect(view.retained).to.deep.equal(shown.retained);
-        }
+        for (const { view } of workers) expect(view).to.deep.equal(shown);
       }
     });
     fc.assert(property, { ...FIXED, numRuns: byDepth({ short: 50, deep: 2000 }) });

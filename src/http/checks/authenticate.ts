@@ -1,8 +1,7 @@
 import type { Request } from 'express';
 import { parseCredential } from '../../keys/credential.ts';
 import type { KeyRing, ValidKey } from '../../keys/key-ring.ts';
-import type { ListName } from '../../store/organization-image.ts';
-import type { StoreView } from '../../store/registry/store-view.ts';
+import type { OrganizationStore, StoreView } from '../../store/registry/store-view.ts';
 import { notReady, Problem } from '../response/problem.ts';
 
 export const NO_SNAPSHOT = notReady('no-snapshot', 'no data is loaded yet');
@@ -42,12 +41,11 @@ export function authenticate(
 }
 
 /**
- * Binds a view to one organization. Handlers get nothing else, so no other organization is in their reach.
- * @returns `live`, and `find`, which returns a list of some content, live or retained
+ * Returns the data of one organization. Handlers get nothing else, so no other organization is in their reach.
  * @throws Problem 429 when no live snapshot holds the organization
  */
-export function storesOf(view: StoreView, organizationId: string) {
-  const live = view.live.get(organizationId);
-  if (live === undefined) throw ORGANIZATION_NOT_LOADED;
-  return { live, find: (list: ListName, digest: string) => view.find(organizationId, list, digest) };
+export function storeOf(view: StoreView, organizationId: string): OrganizationStore {
+  const store = view.get(organizationId);
+  if (store === undefined) throw ORGANIZATION_NOT_LOADED;
+  return store;
 }

@@ -5,7 +5,8 @@ import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
 import { keysOf } from '../../query/plan.ts';
 import { readChanges, selectChanges } from '../../query/read-changes.ts';
 import type { ValidKey } from '../../keys/key-ring.ts';
-import { descendsFrom, type OrganizationStore, UUID } from '../../store/organization-image.ts';
+import { descendsFrom, UUID } from '../../store/organization-image.ts';
+import type { OrganizationStore } from '../../store/registry/store-view.ts';
 import type { Pins } from '../checks/pin.ts';
 import { queryReader } from '../checks/query.ts';
 import { HTTP_1_1_NEEDED, retryLater } from '../response/problem.ts';
@@ -25,9 +26,8 @@ export function changesReader(operation: ChangesOperation, pins: Pins, waitMs: n
   const { since, eventIds } = operation;
   const readQuery = queryReader(parametersOf(operation));
 
-  return ({ request, context, caller, stores, query }) => {
+  return ({ request, context, caller, store, query }) => {
     if (request.httpVersion === '1.0') throw HTTP_1_1_NEEDED;
-    const store = stores.live;
     const text = query.values.get(since.name)?.at(0);
     const token = text === undefined ? undefined : decodeToken(text);
     const isMalformed = text !== undefined && token === undefined;

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { ValidKey } from '../../keys/key-ring.ts';
 import type { SectionImage } from '../../store/organization-image.ts';
-import type { storesOf } from '../checks/authenticate.ts';
+import type { OrganizationStore } from '../../store/registry/store-view.ts';
 import type { Query } from '../checks/query.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { HeaderList } from '../response/problem.ts';
@@ -12,7 +12,7 @@ export interface ReadRequest {
   readonly request: Request;
   readonly context: RequestContext;
   readonly caller: ValidKey;
-  readonly stores: ReturnType<typeof storesOf>;
+  readonly store: OrganizationStore;
   readonly query: Query;
 }
 

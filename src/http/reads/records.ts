@@ -19,7 +19,7 @@ import { readLines } from '../../query/read-lines.ts';
 import { contentTag, readPage, readRecord, selectRecords } from '../../query/read-page.ts';
 import { totalOf } from '../../query/select.ts';
 import { type ListImage, listOf } from '../../store/organization-image.ts';
-import { sectionOf } from '../../store/registry/store-view.ts';
+import { findList } from '../../store/registry/store-view.ts';
 import type { Pins } from '../checks/pin.ts';
 import { type Query, queryReader, type QueryReader } from '../checks/query.ts';
 import { type originReader, pathParameter } from '../request-context.ts';
@@ -50,13 +50,13 @@ export function recordsReader(
   const cutting =
     operation.kind === 'list' ? operation.parameters.filter(({ role }) => cutsOffers(role)) : [];
   return (read) => {
-    const { request, context, caller, stores, query } = read;
+    const { request, context, caller, store, query } = read;
     const form = formOf(request);
     const pin = query.values.get(CONTENT_DIGEST_PARAMETER)?.at(0);
-    const section = pin === undefined ? sectionOf(stores.live, list) : stores.find(list, pin);
+    const section = findList(store, list, pin);
     if (section === undefined) throw pins.refusal(context, caller, list, query, form.readQuery);
     const { image } = section;
-    if (image !== stores.live.lists[list]) context.pin = 'retained';
+    if (image !== store.lists[list]) context.pin = 'retained';
 
     const isPartialView = cutting.some(({ name }) => query.values.has(name));
     const headers = dataHeaders(section, isPartialView);

@@ -1,12 +1,5 @@
 import { lastUseOf } from '../organization-image.ts';
-import type { Section } from './store-view.ts';
-
-/** A replaced section, retained for the walks that use it. */
-export interface RetainedSection extends Section {
-  readonly file: string;
-  /** Milliseconds of the monotonic clock. */
-  readonly replacedAt: number;
-}
+import type { RetainedSection } from './store-view.ts';
 
 /** The times for which a replaced section is retained at most. */
 export interface Retention {

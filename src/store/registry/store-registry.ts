@@ -4,14 +4,20 @@ import {
   byList,
   memoryOf,
   type OrganizationImage,
-  type OrganizationStore,
   type SectionImage,
   sectionsOf,
   type SnapshotImage,
 } from '../organization-image.ts';
-import { endOfRetention, type RetainedSection, type Retention } from './retention.ts';
+import { endOfRetention, type Retention } from './retention.ts';
 import { newServedDigests, noteServed } from './served-digests.ts';
-import { EMPTY_VIEW, keyOf, type OwnedImage, StoreView } from './store-view.ts';
+import {
+  imageOf,
+  keyOf,
+  type OrganizationStore,
+  type OwnedImage,
+  type RetainedSection,
+  type StoreView,
+} from './store-view.ts';
 
 export interface LiveStore {
   readonly store: OrganizationStore;
@@ -20,8 +26,6 @@ export interface LiveStore {
   readonly isFilePresent: boolean;
   /** The memory of the live sections. No other organization shares it. */
   readonly memory: ReturnType<typeof memoryOf>;
-  /** No two have the same content, and none has that of the live section. */
-  readonly retained: readonly RetainedSection[];
   /** Bytes that only retained sections hold. */
   readonly retainedBytes: number;
 }
@@ -34,7 +38,7 @@ export class StoreRegistry {
   /** By organization: the latest production time that was live. */
   readonly #latestInstants = new Map<string, bigint>();
   #retained: readonly RetainedSection[] = [];
-  #view = EMPTY_VIEW;
+  #view: StoreView = new Map();
   /** Bytes that the live sections hold, and those that only retained sections hold. */
   liveBytes = 0;
   retainedBytes = 0;
@@ -103,20 +107,21 @@ export class StoreRegistry {
       const current = <Image extends SectionImage>(image: Image) =>
         (earlier.find(({ name, digest }) => name === image.name && digest === image.digest) ??
           image) as Image;
+      const before = this.#live.get(organizationId);
       const kept = <Image extends SectionImage>(image: Image) =>
-        current((this.#view.imageOf(organizationId, image) ?? image) as Image);
+        current((imageOf(before?.store, image) ?? image) as Image);
       const history = kept(loaded.history);
       const latest = this.#latestInstants.get(organizationId) ?? history.until;
       const latestInstant = history.until > latest ? history.until : latest;
       this.#latestInstants.set(organizationId, latestInstant);
       const lists = byList((name) => kept(loaded.lists[name]));
-      const store = { organizationId, lists, history, snapshotId, producedAt, latestInstant };
-      const used = sectionsOf(store);
-      const before = this.#live.get(organizationId);
+      const used: SectionImage[] = sectionsOf({ lists, history });
+      // No two have the same content, and none has that of the live section.
       const retained = replacedSections(before, replacedAt)
         .filter(({ image }) => !used.includes(current(image)))
         .map((one) => ({ ...one, image: current(one.image) }));
-      const live = measured({ file, isFilePresent: true, store, retained });
+      const store = { organizationId, lists, history, snapshotId, producedAt, latestInstant, retained };
+      const live = measured({ file, isFilePresent: true, store });
       next.set(organizationId, live);
       bytesAdded += bytesOf(live) - bytesOf(before);
       const unused = sectionsOf(loaded).filter((image) => !used.includes(image));
@@ -138,8 +143,9 @@ export class StoreRegistry {
     const isKept = new Set(kept);
     const next = new Map<string, LiveStore>();
     for (const [id, live] of this.#live) {
-      const retained = live.retained.filter((one) => isKept.has(one));
-      if (retained.length < live.retained.length) next.set(id, measured({ ...live, retained }, live.memory));
+      const retained = live.store.retained.filter((one) => isKept.has(one));
+      if (retained.length < live.store.retained.length)
+        next.set(id, measured({ ...live, store: { ...live.store, retained } }, live.memory));
     }
     this.#replace(next);
   }
@@ -156,20 +162,18 @@ export class StoreRegistry {
       if (live === undefined) this.#live.delete(organizationId);
       else this.#live.set(organizationId, live);
     }
-    const stores = new Map<string, OrganizationStore>();
-    const retained = new Map<string, readonly RetainedSection[]>();
+    const view = new Map<string, OrganizationStore>();
     this.liveBytes = 0;
     this.retainedBytes = 0;
-    for (const [id, live] of this.#live) {
-      stores.set(id, live.store);
-      if (live.retained.length > 0) retained.set(id, live.retained);
-      this.liveBytes += live.memory.bytes;
-      this.retainedBytes += live.retainedBytes;
+    for (const [id, { store, memory, retainedBytes }] of this.#live) {
+      view.set(id, store);
+      this.liveBytes += memory.bytes;
+      this.retainedBytes += retainedBytes;
     }
-    this.#retained = [...retained.values()].flat();
-    this.#view = new StoreView(stores, retained);
+    this.#retained = [...this.#live.values()].flatMap(({ store }) => store.retained);
+    this.#view = view;
     for (const { organizationId, image } of released)
-      if (image.name !== 'history' && !this.#view.holds(organizationId, image))
+      if (image.name !== 'history' && imageOf(view.get(organizationId), image) === undefined)
         noteServed(this.#served, keyOf(organizationId, image));
     promptGarbageCollection(bytesReleased);
   }
@@ -180,7 +184,7 @@ function measured(
   live: Omit<LiveStore, 'memory' | 'retainedBytes'>,
   memory = memoryOf(sectionsOf(live.store)),
 ): LiveStore {
-  return { ...live, memory, retainedBytes: memoryOf(imagesOf(live.retained), memory.numbers).bytes };
+  return { ...live, memory, retainedBytes: memoryOf(imagesOf(live.store.retained), memory.numbers).bytes };
 }
 
 function bytesOf(live: LiveStore | undefined): number {
@@ -193,7 +197,7 @@ function imagesOf(sections: readonly Pick<OwnedImage, 'image'>[]): SectionImage[
 
 /** Returns all sections of an organization in memory. */
 function sectionsIn(live: LiveStore | undefined): SectionImage[] {
-  return live === undefined ? [] : [...sectionsOf(live.store), ...imagesOf(live.retained)];
+  return live === undefined ? [] : [...sectionsOf(live.store), ...imagesOf(live.store.retained)];
 }
 
 /** Returns all sections of an organization in memory, as those that are retained. */
@@ -201,5 +205,5 @@ function replacedSections(live: LiveStore | undefined, replacedAt: number): Reta
   if (live === undefined) return [];
   const { organizationId, snapshotId, producedAt } = live.store;
   const origin = { organizationId, snapshotId, producedAt, file: live.file, replacedAt };
-  return [...sectionsOf(live.store).map((image) => ({ ...origin, image })), ...live.retained];
+  return [...sectionsOf(live.store).map((image) => ({ ...origin, image })), ...live.store.retained];
 }

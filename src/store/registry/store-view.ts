@@ -1,7 +1,7 @@
 import {
   type ListImage,
   type ListName,
-  type OrganizationStore,
+  type OrganizationImage,
   type SectionImage,
   type SnapshotOrigin,
 } from '../organization-image.ts';
@@ -12,61 +12,52 @@ export interface Section<Image extends SectionImage = SectionImage> extends Snap
   readonly image: Image;
 }
 
+/** A replaced section, retained for the walks that use it. */
+export interface RetainedSection extends Section {
+  readonly file: string;
+  /** Milliseconds of the monotonic clock. */
+  readonly replacedAt: number;
+}
+
 export type OwnedImage = Pick<Section, 'organizationId' | 'image'>;
 
 /** What identifies a section of an organization. */
 export type SectionContent = Pick<SectionImage, 'name' | 'digest'>;
 
-export function sectionOf(
-  { organizationId, snapshotId, producedAt, lists }: OrganizationStore,
-  list: ListName,
-): Section<ListImage> {
-  return { organizationId, snapshotId, producedAt, image: lists[list] };
+/** The data of an organization that requests can reach. */
+export interface OrganizationStore extends OrganizationImage, SnapshotOrigin {
+  /** The latest production time of the organization that was live so far, microseconds since the epoch. */
+  readonly latestInstant: bigint;
+  /** Replaced sections that are kept for walks. */
+  readonly retained: readonly RetainedSection[];
 }
 
-/** The data that requests can reach. A view is immutable; a swap creates another one. */
-export class StoreView {
-  readonly live: ReadonlyMap<string, OrganizationStore>;
-  /** By organization: replaced sections that are kept for walks. */
-  readonly retained: ReadonlyMap<string, readonly Section[]>;
+/** By organization. A view is immutable; a swap creates another one. */
+export type StoreView = ReadonlyMap<string, OrganizationStore>;
 
-  constructor(
-    live: ReadonlyMap<string, OrganizationStore>,
-    retained: ReadonlyMap<string, readonly Section[]>,
-  ) {
-    this.live = live;
-    this.retained = retained;
-  }
-
-  /** Returns a list with the given content, live or retained. */
-  find(organizationId: string, list: ListName, digest: string): Section<ListImage> | undefined {
-    const live = this.live.get(organizationId);
-    if (live?.lists[list].digest === digest) return sectionOf(live, list);
-    const found = this.#retained(organizationId, { name: list, digest });
-    return found === undefined || found.image.name === 'history'
-      ? undefined
-      : { ...found, image: found.image };
-  }
-
-  /** Returns whether the content of a section is live or retained. */
-  holds(organizationId: string, image: SectionImage): boolean {
-    return this.imageOf(organizationId, image) !== undefined;
-  }
-
-  /** Returns the image of some content, live or retained. */
-  imageOf(organizationId: string, content: SectionContent): SectionImage | undefined {
-    const live = this.live.get(organizationId);
-    const image = content.name === 'history' ? live?.history : live?.lists[content.name];
-    return image?.digest === content.digest ? image : this.#retained(organizationId, content)?.image;
-  }
-
-  #retained(organizationId: string, { name, digest }: SectionContent): Section | undefined {
-    const retained = this.retained.get(organizationId);
-    return retained?.find(({ image }) => image.name === name && image.digest === digest);
-  }
+/** Returns a list with the given content, live or retained; by default the live one. */
+export function findList(
+  { organizationId, snapshotId, producedAt, lists, retained }: OrganizationStore,
+  name: ListName,
+  digest = lists[name].digest,
+): Section<ListImage> | undefined {
+  const live = lists[name];
+  if (live.digest === digest) return { organizationId, snapshotId, producedAt, image: live };
+  for (const { image, ...section } of retained)
+    if (image.name !== 'history' && image.name === name && image.digest === digest)
+      return { ...section, image };
+  return undefined;
 }
 
-export const EMPTY_VIEW = new StoreView(new Map(), new Map());
+/** Returns the image of some content, live or retained. */
+export function imageOf(
+  store: OrganizationStore | undefined,
+  { name, digest }: SectionContent,
+): SectionImage | undefined {
+  const live = name === 'history' ? store?.history : store?.lists[name];
+  if (live?.digest === digest) return live;
+  return store?.retained.find(({ image }) => image.name === name && image.digest === digest)?.image;
+}
 
 /** Returns a key that a section shares with those of the same content. */
 export function keyOf(organizationId: string, { name, digest }: SectionContent): string {

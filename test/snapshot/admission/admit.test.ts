@@ -81,10 +81,10 @@ describe('The admission of a snapshot', () => {
   describe('releases retained lists', () => {
     /** Replaces the tickets of an organization after a walk over them. The images hold no memory but their overhead. */
     const walkAndReplace = (day: number, organizationId: string) => {
-      const store = stores.view.live.get(organizationId);
+      const store = stores.view.get(organizationId);
       if (store !== undefined) noteUse(store.lists.tickets, day * 1000);
       const others = ['north', 'south'].map((id) => {
-        const digest = stores.view.live.get(id)?.lists.tickets.digest;
+        const digest = stores.view.get(id)?.lists.tickets.digest;
         return id === organizationId ? `${id}=day ${day}` : `${id}=${digest}`;
       });
       swap('a.sqlite', manifestOf(day), others);
@@ -191,7 +191,7 @@ describe('The admission of a snapshot', () => {
         .to.match(/^memory: /)
         .and.include('MEMORY_LIMIT_MB');
       expect(retained()).to.have.length(4);
-      expect(stores.view.live.get('north')?.lists.tickets.digest).to.equal('day 7');
+      expect(stores.view.get('north')?.lists.tickets.digest).to.equal('day 7');
     });
   });
 

@@ -23,6 +23,6 @@ describe('The memory that a swap releases', () => {
     const turning = setInterval(() => undefined, 10);
     expect(await collected.promise).to.equal('first');
     clearInterval(turning);
-    expect(registry.view.live.get('north')?.lists.tickets.digest).to.equal('second');
+    expect(registry.view.get('north')?.lists.tickets.digest).to.equal('second');
   });
 });

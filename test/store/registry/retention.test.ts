@@ -1,13 +1,10 @@
 import { expect } from 'chai';
+import type { RetainedSection } from '../../../src/store/registry/store-view.ts';
 import fc from 'fast-check';
 import { lastUseOf, noteUse } from '../../../src/store/organization-image.ts';
-import {
-  latestUsedFirst,
-  type RetainedSection,
-  type Retention,
-} from '../../../src/store/registry/retention.ts';
+import { latestUsedFirst, type Retention } from '../../../src/store/registry/retention.ts';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
-import { emptyList, emptySnapshot, WALKED } from '../../support/empty-image.ts';
+import { emptyList, emptySnapshot, WALKED, listIn } from '../../support/empty-image.ts';
 
 const SECOND = 1000;
 
@@ -24,7 +21,7 @@ describe('Retention of a replaced list', () => {
     const registry = new StoreRegistry(undefined, () => now);
     for (const [i, { usedAt, replacedAt = 0 }] of all.entries()) {
       registry.swap('a.sqlite', emptySnapshot(`a${i}`, `north=N${i}`));
-      const tickets = registry.view.live.get('north')?.lists.tickets;
+      const tickets = registry.view.get('north')?.lists.tickets;
       if (tickets !== undefined) noteUse(tickets, usedAt * SECOND);
       now = replacedAt * SECOND;
       registry.swap('a.sqlite', emptySnapshot('a', 'north'));
@@ -79,7 +76,7 @@ describe('Retention of a replaced list', () => {
     ] as const) {
       now = seconds * SECOND;
       registry.releaseExpired(retention);
-      expect(registry.view.find('north', 'tickets', 'N1') !== undefined).to.equal(isHeld);
+      expect(listIn(registry.view, 'north', 'tickets', 'N1') !== undefined).to.equal(isHeld);
     }
   });
 

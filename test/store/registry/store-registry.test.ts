@@ -1,8 +1,16 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { sharedBytes } from '../../../src/store/memory/shared-arrays.ts';
+import { imageOf } from '../../../src/store/registry/store-view.ts';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
-import { emptyHistory, emptyImage, emptyList, emptySnapshot, WALKED } from '../../support/empty-image.ts';
+import {
+  emptyHistory,
+  emptyImage,
+  emptyList,
+  emptySnapshot,
+  WALKED,
+  listIn,
+} from '../../support/empty-image.ts';
 import {
   byList,
   type ListImage,
@@ -25,14 +33,14 @@ describe('A store registry', () => {
   };
   /** Returns the live snapshot of each organization. */
   const live = (...organizationIds: string[]) =>
-    organizationIds.map((id) => registry.view.live.get(id)?.snapshotId);
+    organizationIds.map((id) => registry.view.get(id)?.snapshotId);
   const find = (organizationId: string, digest: string) =>
-    registry.view.find(organizationId, 'tickets', digest);
+    listIn(registry.view, organizationId, 'tickets', digest);
 
   it('replaces the previous snapshot of the same file', () => {
     swap('a', 'a1', 'north', 'south');
     swap('b', 'b1', 'east');
-    const held = registry.view.live.get('north');
+    const held = registry.view.get('north');
     swap('a', 'a2', 'north', 'west');
     expect(live('north', 'south', 'east', 'west')).to.deep.equal(['a2', undefined, 'b1', 'a2']);
     expect(held?.snapshotId, 'in the hands of a reader').to.equal('a1');
@@ -55,7 +63,7 @@ describe('A store registry', () => {
       const lists = { ...emptyImage('north', 'N1').lists, [changed]: image.lists[changed] };
       registry.swap('a.sqlite', { ...second, organizations: [{ ...image, lists }] });
       for (const list of Object.values(before)) {
-        const found = registry.view.find('north', list.name, 'N1');
+        const found = listIn(registry.view, 'north', list.name, 'N1');
         expect(found?.image, list.name).to.equal(list);
         expect(found?.snapshotId, list.name).to.equal(list.name === changed ? 'a1' : 'a2');
       }
@@ -64,12 +72,13 @@ describe('A store registry', () => {
 
   it('has a history for each snapshot, also where the content is unchanged', () => {
     const [first, second] = ['a1', 'a2'].map((id) => emptySnapshot(id, 'north=N1'));
+    const [{ history }] = first.organizations;
     registry.swap('a.sqlite', first);
     registry.swap('a.sqlite', second);
-    expect(registry.view.live.get('north')?.history).to.equal(second.organizations[0].history);
-    expect(registry.view.holds('north', first.organizations[0].history), 'for streams').to.equal(true);
+    expect(registry.view.get('north')?.history).to.equal(second.organizations[0].history);
+    expect(imageOf(registry.view.get('north'), history), 'for streams').to.equal(history);
     registry.releaseExpired(WALKED);
-    expect(registry.view.holds('north', first.organizations[0].history)).to.equal(false);
+    expect(imageOf(registry.view.get('north'), history)).to.equal(undefined);
   });
 
   it('counts the memory of each section once', () => {
@@ -138,7 +147,7 @@ describe('A store registry', () => {
       const history = emptyHistory(undefined, instant);
       const organizations = snapshot.organizations.map((one) => ({ ...one, history }));
       registry.swap('a.sqlite', { ...snapshot, organizations });
-      return registry.view.live.get('north')?.latestInstant;
+      return registry.view.get('north')?.latestInstant;
     };
     expect([1n, 5n, 3n].map(swapAt)).to.deep.equal([1n, 5n, 5n]);
     swap('a', 'b', 'south');
@@ -147,7 +156,7 @@ describe('A store registry', () => {
 
   describe('retains the lists that walks began on', () => {
     function walk(organizationId: string): void {
-      const store = registry.view.live.get(organizationId);
+      const store = registry.view.get(organizationId);
       if (store === undefined) throw new Error(`no store of ${organizationId}`);
       noteUse(store.lists.tickets, 1);
     }
@@ -164,7 +173,7 @@ describe('A store registry', () => {
 
     it('and none without a walk, once all workers have the live view', () => {
       swap('a', 'a1', 'north=N1', 'south=S1');
-      const south = registry.view.live.get('south');
+      const south = registry.view.get('south');
       swap('a', 'a2', 'north=N2', 'south=S2');
       expect(find('north', 'N1')?.snapshotId).to.equal('a1');
       // A request that began before the swap sends its link after it.
@@ -176,7 +185,7 @@ describe('A store registry', () => {
 
     it('and makes one live again, once, when its content returns', () => {
       swap('a', 'a1', 'north=N1');
-      const image = registry.view.live.get('north')?.lists.tickets;
+      const image = registry.view.get('north')?.lists.tickets;
       walk('north');
       swap('a', 'a2', 'north=N2');
       walk('north');

@@ -2,7 +2,7 @@ import type { Random } from '../../../scripts/sample/random.ts';
 import type { Json } from '../../../src/contract/field.ts';
 import type { CollectionName } from '../../../src/contract/operations.ts';
 import { byCollection } from '../../../src/snapshot/format/layout.ts';
-import type { OrganizationStore } from '../../../src/store/organization-image.ts';
+import type { OrganizationStore } from '../../../src/store/registry/store-view.ts';
 import { storeOf } from '../empty-image.ts';
 import { build, writeImport } from '../import-folder.ts';
 import { shuffled } from '../random.ts';
