@@ -42,7 +42,12 @@ export function startRefresh(
           await workers.publish(stores.view);
         }
       };
-      return loadSnapshot(path, { admit, timeoutSeconds: config.loadTimeoutSeconds, signal });
+      return loadSnapshot(path, {
+        admit,
+        timeoutSeconds: config.loadTimeoutSeconds,
+        signal,
+        isRepeated: true,
+      });
     },
     goLive: async (file, image) => {
       isSwapping = true;

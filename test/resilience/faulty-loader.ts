@@ -1,18 +1,22 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isMainThread, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { RunReader } from '../../src/snapshot/load/run-reader.ts';
 import type { InFolder } from '../support/temporary-folder.ts';
 
 /**
- * Makes loader threads fail when preloaded into a process. The file at FAULT_FILE holds the name of the fault when a
- * loader starts. Without the file, the loader has no fault.
+ * Makes the threads of loads fail when preloaded into a process. The file at FAULT_FILE holds the name of the fault when
+ * a load begins. Without the file, the load has no fault.
  */
 const FAULTS = {
   'throws at startup': () => {
-    throw new Error('a fault at startup');
+    Object.defineProperty(Atomics, 'wait', {
+      value: () => {
+        throw new Error('a fault at startup');
+      },
+    });
   },
   'exits at startup': () => process.exit(3),
   'runs out of memory': () => {
@@ -123,14 +127,17 @@ function faultFile(): string {
   return process.env['FAULT_FILE'] ?? '';
 }
 
-/** Returns whether this thread is a loader: only its worker data has an admission. */
-function isLoader(): boolean {
+/** Returns the port of this thread if it takes part in loads: only the worker data of these has an admission. */
+function portOfLoad(): MessagePort | null {
   const given: unknown = workerData;
-  return !isMainThread && typeof given === 'object' && given !== null && 'admission' in given;
+  const isOfLoad = typeof given === 'object' && given !== null && 'admission' in given;
+  return isOfLoad ? parentPort : null;
 }
 
-if (isLoader() && existsSync(faultFile())) {
+// Before the program of the thread receives the message that begins a load.
+portOfLoad()?.once('message', () => {
+  if (!existsSync(faultFile())) return;
   const name = readFileSync(faultFile(), 'utf8');
   if (!(name in FAULTS)) throw new Error(`no such fault: ${name}`);
   FAULTS[name as Fault]();
-}
+});

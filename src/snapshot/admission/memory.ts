@@ -75,13 +75,13 @@ const RUN_BUFFERS = 5; // for each byte of the largest run: its columns, a copy 
 const RUN_BYTES = 624; // for each run: its entry in the manifest, in both threads: 312 bytes each were measured
 const DELETION_BYTES = 16; // for each deletion: the offset of its id (8), and its instant (8)
 const DELETION_BUILDING_BYTES = 250; // for each deletion: the objects from which these are built
-const LOADER_BYTES = 72 * MEGABYTE; // the loader thread: 50 to 65 MB were measured
+const LOADER_BYTES = 96 * MEGABYTE; // the threads of a load: 70 to 90 MB were measured
 
 /**
  * Estimates the memory that a load adds, from the counts and lengths of runs and columns.
  *
  *     held = record bytes to copy + index bytes of lists that are not kept + 12 bytes for each record
- *     peak = held + 72 MB
+ *     peak = held + 96 MB
  *            + 64 kB for each organization, 624 bytes for each run, and 5 times the columns of the largest run
  *            + the larger of what is needed to build the largest list, and 250 bytes for each of the most deletions
  *

@@ -22,11 +22,11 @@ import { duplicateId, type Run } from './run-reader.ts';
 export interface StoredList {
   readonly layout: CollectionLayout;
   readonly entries: readonly RunEntry[];
-  /** The runs of the entries, in order. Each is read when its predecessor is loaded. */
+  /** The runs of the entries, in order, their digests checked. Each is taken when its predecessor is loaded. */
   readonly runs: Iterable<Run>;
   /** Lists in memory whose records the new one shares, the live one first. */
   readonly known: readonly KnownList[];
-  /** The list in memory with the same digest. Of such a list, the digests of the runs are checked, and the changes read. */
+  /** The list in memory with the same digest. Of such a list, only the changes are read. */
   readonly same: ListImage | undefined;
   readonly range: Pick<HistoryImage, 'since' | 'until'>;
 }
@@ -54,7 +54,6 @@ export function loadCollection(
   const { since, until } = list.range;
   const runs = function* () {
     for (const run of list.runs) {
-      run.checkDigest();
       yield run;
       const { times, of } = run.changes(until);
       if (times.every(({ instant }) => instant <= since)) continue;
@@ -109,9 +108,12 @@ function knownRecords({ known, layout, entries }: StoredList): KnownRecords {
   return new KnownRecords(isPacked(entries) ? [] : known, layout.name);
 }
 
-/** Computes the bytes of records that a load copies of a list, unless that is small. */
+/** Computes the bytes of records that a load copies of a list, unless that is small. Takes all of its runs. */
 export function bytesToCopy(list: StoredList): number {
-  if (list.same !== undefined || isPacked(list.entries)) return 0;
+  if (list.same !== undefined || isPacked(list.entries)) {
+    Array.from(list.runs);
+    return 0;
+  }
   const known = knownRecords(list);
   const builder = recordsBuilder(list, known, true);
   const hashes = new Uint32Array(rowCount(list.entries));

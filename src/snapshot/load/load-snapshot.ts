@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { LoadedImage, SnapshotImage, SnapshotOrigin } from '../../store/organization-image.ts';
 // The loader inherits the key of the hashes, and the counter of slabs.
 import '../../store/index/texts.ts';
@@ -7,13 +7,17 @@ import '../../store/slab-writer.ts';
 import type { Admitted, KnownList } from '../../store/registry/store-view.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
+import { COUNTS, type QueueEnd } from './part-queue.ts';
 import type { OnProgress, ReadOptions } from './read-snapshot.ts';
 
-export interface LoaderTask extends Pick<ReadOptions, 'isThorough' | 'parsedRuns'> {
-  readonly path: string;
+/** What a thread of a load has from its start. */
+export interface ThreadData {
+  readonly queue: QueueEnd;
   /** One element: 1 once an answer is sent. The loader waits until it is 1. */
   readonly admission: Int32Array<SharedArrayBuffer>;
 }
+
+export type LoaderTask = Pick<ReadOptions, 'isThorough' | 'parsedRuns'>;
 
 /** The lists in memory, one in each message, then the answer. */
 export type AdmissionMessage = KnownList | Omit<Admitted, 'known'>;
@@ -36,43 +40,61 @@ interface LoadOptions extends Omit<ReadOptions, 'admit'> {
   readonly timeoutSeconds?: number;
   /** Aborts the load, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
+  /** Whether other loads follow, for which threads are kept ready. */
+  readonly isRepeated?: boolean;
 }
 
 const END_MS = 1000;
 
-/** Threads of all loads. That of a load that was given up stays until the disk responds. */
-let threads = 0;
+/** The threads of a load, and the admission that they share. */
+type LoadThreads = ReturnType<typeof startThreads>;
+
+/** Number of threads of loads. That of a load that was given up stays until the disk responds. */
+let running = 0;
+/** Threads that have loaded their program, for the next load. */
+let spare: LoadThreads | undefined;
 
 export function hasLoaderThreads(): boolean {
-  return threads > 0;
+  return running > 0;
 }
 
 /**
- * Reads and checks a snapshot file on the loader thread.
+ * Reads and checks a snapshot file on two threads: the reader, and the loader.
  * A thread that waits for the disk cannot be ended. It and its memory stay until the disk responds.
- * @throws RefusedSnapshot, also when the thread fails or takes too long
+ * @throws RefusedSnapshot, also when a thread fails or takes too long
  */
 export async function loadSnapshot(path: string, options: LoadOptions = {}): Promise<SnapshotImage> {
-  const { admit = admitAll, onProgress, isThorough, parsedRuns, timeoutSeconds, signal } = options;
+  const {
+    admit = admitAll,
+    onProgress,
+    isThorough,
+    parsedRuns,
+    timeoutSeconds,
+    signal,
+    isRepeated,
+  } = options;
   signal?.throwIfAborted();
   const { promise: loaded, resolve, reject } = Promise.withResolvers<SnapshotImage>();
-  const admission = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const worker = startLoader({ path, isThorough, parsedRuns, admission });
-  threads++;
-  worker.on('exit', (code) => {
-    threads--;
-    reject(loaderFailed(`it exited with code ${code} before it was done`));
-  });
-  worker.on('error', (error: unknown) => {
-    reject(loaderFailed(error));
-  });
+  const { reader, loader, admission } = spare ?? startThreads();
+  spare = undefined;
+  for (const thread of [reader, loader]) {
+    running++;
+    thread.ref();
+    thread.on('exit', (code) => {
+      running--;
+      reject(loaderFailed(`it exited with code ${code} before it was done`));
+    });
+    thread.on('error', (error: unknown) => {
+      reject(loaderFailed(error));
+    });
+  }
   const organizations: LoadedImage[] = [];
   const receive = async (message: LoaderMessage) => {
     if ('progress' in message) onProgress?.(...message.progress);
     else if ('declared' in message) {
       const { known, isAdmitted } = await admit(message.declared, message.bytesToCopy);
       const messages: readonly AdmissionMessage[] = [...known, { isAdmitted }];
-      for (const one of messages) worker.postMessage(one);
+      for (const one of messages) loader.postMessage(one);
       Atomics.store(admission, 0, 1);
       Atomics.notify(admission, 0);
     } else if ('organization' in message) organizations.push(message.organization);
@@ -80,7 +102,9 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
     // The exit of the thread may follow in the same turn, before a promise is rejected.
     else reject(new RefusedSnapshot(...message.refused));
   };
-  worker.on('message', (message: LoaderMessage) => void receive(message).catch(reject));
+  loader.on('message', (message: LoaderMessage) => void receive(message).catch(reject));
+  reader.postMessage(path);
+  loader.postMessage({ isThorough, parsedRuns } satisfies LoaderTask);
   const abort = () => {
     reject(signal?.reason);
   };
@@ -94,7 +118,9 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
   } finally {
     signal?.removeEventListener('abort', abort);
     clearTimeout(deadline);
-    await Promise.race([worker.terminate(), delay(END_MS, undefined, { ref: false })]);
+    const ended = Promise.all([reader.terminate(), loader.terminate()]);
+    await Promise.race([ended, delay(END_MS, undefined, { ref: false })]);
+    if (isRepeated) prepareThreads();
   }
 }
 
@@ -102,11 +128,33 @@ function admitAll(): Promise<Admitted> {
   return Promise.resolve({ known: [], isAdmitted: true });
 }
 
-function startLoader(workerData: LoaderTask): Worker {
-  try {
-    return new Worker(new URL('./loader.ts', import.meta.url), { workerData });
-  } catch (error) {
-    throw loaderFailed(error);
+function startThreads() {
+  const { port1, port2 } = new MessageChannel();
+  const counts = new Int32Array(new SharedArrayBuffer(COUNTS * Int32Array.BYTES_PER_ELEMENT));
+  const admission = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const start = (program: string, port: MessagePort): Worker => {
+    const workerData: ThreadData = { queue: { port, counts }, admission };
+    try {
+      return new Worker(new URL(program, import.meta.url), { workerData, transferList: [port] });
+    } catch (error) {
+      throw loaderFailed(error);
+    }
+  };
+  return { reader: start('./reader.ts', port1), loader: start('./loader.ts', port2), admission };
+}
+
+/** Starts the threads of the next load. They load their program, and keep nothing of the load before it. */
+function prepareThreads(): void {
+  if (spare !== undefined) return;
+  const threads = startThreads();
+  spare = threads;
+  for (const thread of [threads.reader, threads.loader]) {
+    thread.unref();
+    const drop = () => {
+      if (spare === threads) spare = undefined;
+    };
+    thread.on('error', drop);
+    thread.on('exit', drop);
   }
 }
 

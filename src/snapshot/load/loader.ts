@@ -1,43 +1,57 @@
-import { constants, platform, setPriority } from 'node:os';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { Admitted, KnownList } from '../../store/registry/store-view.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import type { AdmissionMessage, LoaderMessage, LoaderTask } from './load-snapshot.ts';
-import { type OnProgress, readOrganizations } from './read-snapshot.ts';
+import type { AdmissionMessage, LoaderMessage, LoaderTask, ThreadData } from './load-snapshot.ts';
+import { beginPass, lowerPriority, type ReaderMessage, take } from './part-queue.ts';
+import { loadOrganizations, type OnProgress } from './read-snapshot.ts';
+import type { Part } from './parts.ts';
 
-/** The loader: a thread that reads one snapshot file and exits. Its images are in shared memory and are not copied. */
+/** The loader: a thread that loads one snapshot. Its images are in shared memory and are not copied. */
 
 if (parentPort === null) throw new Error('the loader is a thread');
 const port = parentPort;
-const { path, isThorough, parsedRuns, admission } = workerData as LoaderTask;
+const { queue, admission } = workerData as ThreadData;
 
 lowerPriority();
 
-try {
-  const onProgress: OnProgress = (...progress) => {
-    post({ progress });
-  };
-  const options = { admit, onProgress, isThorough, parsedRuns };
-  const { snapshotId, producedAt } = readOrganizations(path, options, (organization) => {
-    post({ organization });
-  });
-  post({ complete: { snapshotId, producedAt } });
-} catch (error) {
-  if (!(error instanceof RefusedSnapshot)) throw error;
-  post({ refused: [error.reason, error.message] });
+port.on('message', (task: LoaderTask) => {
+  try {
+    const message = next();
+    if (!('manifest' in message)) throw new Error('the first message is the manifest');
+    const { manifest } = message;
+    const onProgress: OnProgress = (...progress) => {
+      post({ progress });
+    };
+    loadOrganizations(manifest, parts, { ...task, admit, onProgress }, (organization) => {
+      post({ organization });
+    });
+    post({ complete: { snapshotId: manifest.snapshotId, producedAt: manifest.producedAt } });
+  } catch (error) {
+    if (!(error instanceof RefusedSnapshot)) throw error;
+    post({ refused: [error.reason, error.message] });
+  }
+});
+
+/** Returns the next message of the reader. Throws if it refuses the file. */
+function next(): ReaderMessage {
+  const message = take(queue);
+  if ('refused' in message) throw new RefusedSnapshot(...message.refused);
+  return message;
 }
 
-/**
- * Lowers the priority of this thread below that of the workers.
- * Linux sets the priority of the calling thread; other systems would set that of the whole process.
- */
-function lowerPriority(): void {
-  if (platform() !== 'linux') return;
-  try {
-    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-  } catch {
-    // Without the permission, the thread keeps its priority.
+function* parts(): Generator<Part> {
+  beginPass(queue);
+  for (;;) {
+    const message = next();
+    if ('deletions' in message) yield message;
+    else if ('columns' in message) {
+      // A message makes other arrays of buffers.
+      const columns = Object.entries(message.columns).map(
+        ([name, { buffer }]) => [name, Buffer.from(buffer)] as const,
+      );
+      yield { columns: Object.fromEntries(columns) };
+    }
   }
 }
 

@@ -1,4 +1,3 @@
-import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../contract/operations.ts';
 import { sizedImage } from '../../store/memory/image-memory.ts';
 import { sharedUint32s } from '../../store/memory/shared-arrays.ts';
@@ -13,7 +12,6 @@ import {
   NO_SCHEDULE,
 } from '../../store/organization-image.ts';
 import {
-  COLLECTIONS,
   type CollectionLayout,
   EVENTS,
   layoutsOf,
@@ -28,7 +26,6 @@ import {
   type Manifest,
   manifestDigest,
   type ManifestOrganization,
-  readDeletions,
   recordsIn,
   type RunEntry,
 } from '../format/manifest.ts';
@@ -38,7 +35,8 @@ import { checkRecords } from './check-records.ts';
 import { bytesToCopy, loadCollection, type StoredList } from './collection-loader.ts';
 import { loadDeletions } from './load-deletions.ts';
 import { type RecordForm, STORED_EVENT, STORED_OFFER, STORED_ORDER, STORED_TICKET } from './record-form.ts';
-import { type Run, RunReader } from './run-reader.ts';
+import { IN_LOAD_ORDER, type Part, readParts, takeColumns, takeDeletions } from './parts.ts';
+import { Run } from './run-reader.ts';
 import { loadSessions } from './sessions-loader.ts';
 
 /** Called after each run with the number of records that were read, of those to read, and with the list of the run. */
@@ -77,13 +75,24 @@ export function readOrganizations(
   onOrganization: (image: LoadedImage) => void,
 ): Manifest {
   using snapshot = openSnapshot(path);
-  const { database, manifest } = snapshot;
+  loadOrganizations(snapshot.manifest, () => readParts(snapshot), options, onOrganization);
+  return snapshot.manifest;
+}
+
+/**
+ * Loads the content of a snapshot file, as `readOrganizations` does.
+ * @param partsOf returns the parts of the file from the first one on
+ */
+export function loadOrganizations(
+  manifest: Manifest,
+  partsOf: () => Iterator<Part>,
+  options: ReadOptions,
+  onOrganization: (image: LoadedImage) => void,
+): void {
   const snapshots = [...manifest.ancestors, manifest].map(
     (one) => [one.snapshotId, instantOf(one.producedAt)] as const,
   );
-  const content = {
-    database,
-    reader: new RunReader(database),
+  const history = {
     digest: manifestDigest(manifest),
     lineage: lineageOf(snapshots),
     since: snapshots[0][1],
@@ -96,14 +105,17 @@ export function readOrganizations(
   try {
     const known = options.admit?.(manifest, (lists) => {
       const listsOf = listsIn(lists);
+      const content = { ...history, parts: partsOf() };
       let bytes = 0;
       for (const one of manifest.organizations) {
         const { stored } = storedLists(content, one, listsOf(one.organizationId));
-        for (const layout of COLLECTIONS) bytes += bytesToCopy(stored(layout));
+        for (const layout of IN_LOAD_ORDER) bytes += bytesToCopy(stored(layout));
+        Array.from(takeDeletions(content.parts));
       }
       return bytes;
     });
     const listsOf = listsIn(known ?? []);
+    const content = { ...history, parts: partsOf() };
     const onRun = runCounter(recordsIn(manifest), options.onProgress);
     for (const organization of manifest.organizations) {
       const lists = listsOf(organization.organizationId);
@@ -112,7 +124,6 @@ export function readOrganizations(
   } catch (error) {
     throw asRefusal(error);
   }
-  return manifest;
 }
 
 /** The forms of records that serving only copies. */
@@ -121,18 +132,18 @@ const COPIED_FORMS: Partial<Record<CollectionName, RecordForm>> = {
   orders: STORED_ORDER,
 };
 
-/** The open file, and what the histories of its organizations have in common. */
+/** The next parts of a file, and what the histories of its organizations have in common. */
 interface FileContent extends Pick<HistoryImage, 'digest' | 'lineage' | 'since' | 'until'> {
-  readonly database: Database.Database;
-  readonly reader: RunReader;
+  readonly parts: Iterator<Part>;
 }
 
 /** Returns the lists of an organization, with those in memory, and a function that returns a collection to read. */
 function storedLists(
-  { reader, since: earliest, until }: FileContent,
+  content: FileContent,
   { organizationId, runs, ...organization }: ManifestOrganization,
   inMemory: readonly KnownList[],
 ) {
+  const { since: earliest, until } = content;
   const began = instantOf(organization.since);
   const range = { since: earliest > began ? earliest : began, until };
   const lists = byList((name) => {
@@ -144,7 +155,7 @@ function storedLists(
     const entries = runs[layout.name];
     const read = function* () {
       for (const entry of entries) {
-        const run = reader.read(layout, organizationId, entry);
+        const run = new Run(layout, organizationId, entry, takeColumns(content.parts));
         yield run;
         onRun?.(run);
         run.release();
@@ -164,7 +175,7 @@ function readOrganization(
   onRun: ReturnType<typeof runCounter>,
 ): LoadedImage {
   const { organizationId } = organization;
-  const { database, digest, lineage, until } = content;
+  const { digest, lineage } = content;
   const { range, lists: declared, stored: toRead } = storedLists(content, organization, inMemory);
   const stored = (layout: CollectionLayout) => {
     let last: Place | undefined;
@@ -174,7 +185,7 @@ function readOrganization(
       onRun(layout, run.entry);
     });
   };
-  // The largest collections come first: their build memory is released before the others are read.
+  // In load order.
   const tickets = loadCollection(stored(TICKETS));
   const orders = loadCollection(stored(ORDERS));
   // A response adds fields to an event, and partial views search the text of an offer.
@@ -197,7 +208,7 @@ function readOrganization(
       })
     );
   });
-  const changes = loadDeletions(readDeletions(database, organization, until), loaded, range.since);
+  const changes = loadDeletions(takeDeletions(content.parts), loaded, range.since);
   const history = sizedImage({
     name: 'history' as const,
     digest,

@@ -18,7 +18,7 @@ import {
 } from '../format/schema.ts';
 import { readCounts, readInstants, readLists, readTexts } from './column-values.ts';
 
-type Columns = Readonly<Record<string, Buffer<ArrayBuffer>>>;
+export type Columns = Readonly<Record<string, Buffer<ArrayBuffer>>>;
 
 /** Reads the runs of a snapshot file, one at a time. */
 export class RunReader {
@@ -48,7 +48,7 @@ export class Run {
   readonly layout: CollectionLayout;
   readonly entry: RunEntry;
   readonly #organizationId: string;
-  readonly #columns: Columns;
+  readonly columns: Columns;
   /** By index column, once one is needed. */
   #values: readonly (readonly string[])[] | undefined;
 
@@ -56,20 +56,20 @@ export class Run {
     this.layout = layout;
     this.entry = entry;
     this.#organizationId = organizationId;
-    this.#columns = columns;
+    this.columns = columns;
   }
 
   get records(): Buffer {
-    return this.#columns[RECORDS_COLUMN];
+    return this.columns[RECORDS_COLUMN];
   }
 
   /** The content columns as they are stored, in schema order. */
   get content(): readonly Buffer[] {
-    return contentColumns(this.layout).map((column) => this.#columns[column]);
+    return contentColumns(this.layout).map((column) => this.columns[column]);
   }
 
   get changedAt(): Buffer {
-    return this.#columns[CHANGED_COLUMN];
+    return this.columns[CHANGED_COLUMN];
   }
 
   /**
@@ -114,7 +114,7 @@ export class Run {
 
   /** Frees the memory of its columns at once. Garbage collections would leave many runs. */
   release(): void {
-    for (const { buffer } of Object.values(this.#columns)) buffer.transfer(0);
+    for (const { buffer } of Object.values(this.columns)) buffer.transfer(0);
   }
 
   lengths(): Uint32s {
@@ -157,7 +157,7 @@ export class Run {
 
   #decoded<T>(column: string, kind: string, decode: (column: Buffer, count: number) => T | undefined): T {
     const { firstRow, recordCount } = this.entry;
-    const values = decode(this.#columns[column], recordCount);
+    const values = decode(this.columns[column], recordCount);
     if (values !== undefined) return values;
     throw inconsistent(
       `column ${column} of ${this.layout.table} is not a JSON array with one ${kind} for each record at row ${firstRow}`,
