@@ -19,7 +19,8 @@ import { Machine } from './machine.ts';
 
 const SEED = 20_261_125;
 const REPLICAS = 3;
-const SWAPS = byDepth({ short: 10, deep: 50 });
+/** Enough that each ticket changes and is absent. */
+const SWAPS = byDepth({ short: 7, deep: 50 });
 /** Least time between two swaps. */
 const INTERVAL_MS = byDepth({ short: 0, deep: 12_000 });
 const WALKERS = 100;

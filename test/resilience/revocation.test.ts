@@ -9,7 +9,7 @@ import { inOrganization, minimalTicket, times } from '../support/records.ts';
 const ORGANIZATIONS = byDepth({ short: 3000, deep: 10_000 });
 const THREADS = 2;
 const CONNECTIONS = 8;
-const SWAPS = 3;
+const SWAPS = 2;
 const KEYS = byDepth({ short: 300, deep: 1500 });
 /** The poll interval, and five times the 0.2 s that a revocation takes at most on a slow machine. */
 const MAX_MS = 50 + 1000;
