@@ -5,7 +5,7 @@ import { Admission } from './snapshot/admission/admit.ts';
 import { memoryLimit } from './snapshot/admission/memory.ts';
 import type { Manifest } from './snapshot/format/manifest.ts';
 import { TRANSIENT_REASONS } from './snapshot/format/refused-snapshot.ts';
-import { hasLoaderThreads, loadSnapshot } from './snapshot/load/load-snapshot.ts';
+import { hasLoaderThreads, loadSnapshot, prepareLoad } from './snapshot/load/load-snapshot.ts';
 import { FeedWatcher } from './snapshot/watch/feed-watcher.ts';
 import { LoadHistory } from './snapshot/watch/load-history.ts';
 import { SnapshotWatcher } from './snapshot/watch/snapshot-watcher.ts';
@@ -46,7 +46,6 @@ export function startRefresh(
         admit,
         timeoutSeconds: config.loadTimeoutSeconds,
         signal,
-        isRepeated: true,
       });
     },
     goLive: async (file, image) => {
@@ -60,6 +59,7 @@ export function startRefresh(
         isSwapping = false;
       }
       await workers.publish(stores.view);
+      prepareLoad();
     },
     hasUnendedLoads: hasLoaderThreads,
     log,

@@ -40,8 +40,6 @@ interface LoadOptions extends Omit<ReadOptions, 'admit'> {
   readonly timeoutSeconds?: number;
   /** Aborts the load, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
-  /** Whether other loads follow, for which threads are kept ready. */
-  readonly isRepeated?: boolean;
 }
 
 const END_MS = 1000;
@@ -64,15 +62,7 @@ export function hasLoaderThreads(): boolean {
  * @throws RefusedSnapshot, also when a thread fails or takes too long
  */
 export async function loadSnapshot(path: string, options: LoadOptions = {}): Promise<SnapshotImage> {
-  const {
-    admit = admitAll,
-    onProgress,
-    isThorough,
-    parsedRuns,
-    timeoutSeconds,
-    signal,
-    isRepeated,
-  } = options;
+  const { admit = admitAll, onProgress, isThorough, parsedRuns, timeoutSeconds, signal } = options;
   signal?.throwIfAborted();
   const { promise: loaded, resolve, reject } = Promise.withResolvers<SnapshotImage>();
   const { reader, loader, admission } = spare ?? startThreads();
@@ -120,7 +110,6 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
     clearTimeout(deadline);
     const ended = Promise.all([reader.terminate(), loader.terminate()]);
     await Promise.race([ended, delay(END_MS, undefined, { ref: false })]);
-    if (isRepeated) prepareThreads();
   }
 }
 
@@ -134,19 +123,28 @@ function startThreads() {
   const admission = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const start = (program: string, port: MessagePort): Worker => {
     const workerData: ThreadData = { queue: { port, counts }, admission };
-    try {
-      return new Worker(new URL(program, import.meta.url), { workerData, transferList: [port] });
-    } catch (error) {
-      throw loaderFailed(error);
-    }
+    return new Worker(new URL(program, import.meta.url), { workerData, transferList: [port] });
   };
-  return { reader: start('./reader.ts', port1), loader: start('./loader.ts', port2), admission };
+  let reader: Worker | undefined;
+  try {
+    reader = start('./reader.ts', port1);
+    return { reader, loader: start('./loader.ts', port2), admission };
+  } catch (error) {
+    void reader?.terminate();
+    throw loaderFailed(error);
+  }
 }
 
-/** Starts the threads of the next load. They load their program, and keep nothing of the load before it. */
-function prepareThreads(): void {
+/** Starts the threads of the next load, which then need not wait for their programs. */
+export function prepareLoad(): void {
   if (spare !== undefined) return;
-  const threads = startThreads();
+  let threads: LoadThreads;
+  try {
+    threads = startThreads();
+  } catch {
+    // The next load tries again, and reports the failure.
+    return;
+  }
   spare = threads;
   for (const thread of [threads.reader, threads.loader]) {
     thread.unref();
