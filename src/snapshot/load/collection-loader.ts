@@ -149,21 +149,25 @@ function loadRecords(
     const found = `have ${records.length} bytes at row ${firstRow}, "runs" declares ${recordBytes}`;
     throw inconsistent(`the records of ${layout.table} ${found}`);
   }
-  if (!isUtf8(records)) throw inconsistent(`the records of ${layout.table} at row ${firstRow} are not UTF-8`);
   const { offsets, ids } = divideRecords(run);
   /** The first record that is not added yet. */
   let next = 0;
+  const copyUntil = (end: number) => {
+    if (!isUtf8(records.subarray(offsets[next], offsets[end])))
+      throw inconsistent(`the records of ${layout.table} at row ${firstRow} are not UTF-8`);
+    builder.copy(firstRow + next, records, offsets, next, end);
+  };
   for (let i = 0; i < recordCount; i++) {
     const end = offsets[i + 1] - 1;
     const isKnown = known.find(records, offsets[i], end, ids, i);
     hashes[firstRow + i] = known.hash;
     if (isKnown && known.image !== undefined) {
-      builder.copy(firstRow + next, records, offsets, next, i);
+      if (next < i) copyUntil(i);
       builder.refer(firstRow + i, known.image.records, known.row);
       next = i + 1;
     } else if (form !== undefined) checkForm(form, run, i, offsets[i], end);
   }
-  builder.copy(firstRow + next, records, offsets, next, recordCount);
+  if (next < recordCount) copyUntil(recordCount);
 }
 
 /** @throws RefusedSnapshot when record `i` of a run, at its bytes `start … end`, does not have a form */
