@@ -67,7 +67,13 @@ export class Admission {
         .map((image): KnownList => ({ organizationId, image, stays: lastUseOf(image, now) > 0 })),
     );
     const kept = new Set(live.map(({ organizationId, image }) => keyOf(organizationId, image)));
-    const needOf = (bytes?: number) => memoryNeed(manifest.organizations, kept, bytes);
+    const declared = new Set(manifest.organizations.map(({ organizationId }) => organizationId));
+    const retainedLists = () =>
+      latestUsedFirst(this.#stores.retained, now).flatMap(({ organizationId, image }): KnownList[] =>
+        declared.has(organizationId) && isShared(image) ? [{ organizationId, image, stays: true }] : [],
+      );
+    const sharing = [...live, ...retainedLists()].map(({ image }) => image);
+    const needOf = (bytes?: number) => memoryNeed(manifest.organizations, kept, bytes, sharing);
     const need = needOf(bytesToCopy);
     const { retained, retainedBytes } = this.#stores;
     const beside = retainedBytes + objectBytes(retained.length, this.#threads);
@@ -79,13 +85,7 @@ export class Admission {
       if (!snapshots.has(snapshotId)) this.#needs.delete(snapshotId);
     this.#needs.set(manifest.snapshotId, need);
     this.makeRoom(need.peak);
-    const declared = new Set(manifest.organizations.map(({ organizationId }) => organizationId));
-    const earlier = latestUsedFirst(this.#stores.retained, now)
-      .filter(({ organizationId }) => declared.has(organizationId))
-      .flatMap(({ organizationId, image }) =>
-        isShared(image) ? [{ organizationId, image, stays: true }] : [],
-      );
-    return { known: [...live, ...earlier], isAdmitted: true };
+    return { known: [...live, ...retainedLists()], isAdmitted: true };
   }
 
   /** Notes the bytes that the swap of a snapshot has added, in place of the estimate. */

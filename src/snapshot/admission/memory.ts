@@ -1,5 +1,5 @@
 import { totalmem } from 'node:os';
-import { byList, listOf } from '../../store/organization-image.ts';
+import { byList, type ListImage, listOf, sharedRecordsOf } from '../../store/organization-image.ts';
 import { keyOf } from '../../store/registry/store-view.ts';
 import { MEGABYTE } from '../../store/memory/shared-arrays.ts';
 import {
@@ -71,8 +71,10 @@ const ORGANIZATION_BYTES = 64 * 1024; // for each organization: the objects arou
 const NAME_BYTES = 8; // for each character of its name, in both threads
 const BUILDING_BYTES = 96; // for each record of the largest list: the arrays from which its indexes are built
 const ELEMENT_BUILDING_BYTES = 48; // for each element of its lists, likewise
-const RUN_BUFFERS = 5; // for each byte of the largest run: its columns, a copy of each, and the bounds of its texts
-const RUN_BYTES = 624; // for each run: its entry in the manifest, in both threads: 312 bytes each were measured
+// For each byte of the largest run: its columns, a copy of each, the bounds of its texts, and five runs that the reader
+// has read in advance.
+const RUN_BUFFERS = 10;
+const RUN_BYTES = 936; // for each run: its entry in the manifest, in three threads: 312 bytes each were measured
 const DELETION_BYTES = 16; // for each deletion: the offset of its id (8), and its instant (8)
 const DELETION_BUILDING_BYTES = 250; // for each deletion: the objects from which these are built
 const LOADER_BYTES = 96 * MEGABYTE; // the threads of a load: 70 to 90 MB were measured
@@ -82,19 +84,23 @@ const LOADER_BYTES = 96 * MEGABYTE; // the threads of a load: 70 to 90 MB were m
  *
  *     held = record bytes to copy + index bytes of lists that are not kept + 12 bytes for each record
  *     peak = held + 96 MB
- *            + 64 kB for each organization, 624 bytes for each run, and 5 times the columns of the largest run
+ *            + 12 bytes for each record of lists in memory, 64 kB for each organization, 936 bytes for each run, and 10
+ *              times the columns of the largest run
  *            + the larger of what is needed to build the largest list, and 250 bytes for each of the most deletions
  *
  * With records of a kilobyte, `held` exceeds the actual images by 10 to 25 %.
  * @param kept the keys of the lists that the load does not make again; by default none
  * @param bytesToCopy bytes of records of large lists that are not in memory; by default, all of the other lists
+ * @param sharing lists in memory whose records the load may move: they get new places
  */
 export function memoryNeed(
   organizations: readonly ManifestOrganization[],
   kept: ReadonlySet<string> = new Set(),
   bytesToCopy?: number,
+  sharing: readonly ListImage[] = [],
 ): MemoryNeed {
-  let [held, records, objects, building, largestRun] = [0, 0, 0, 0, 0];
+  let [held, records, building, largestRun] = [0, 0, 0, 0];
+  let objects = sharing.flatMap(sharedRecordsOf).reduce((sum, { places }) => sum + places.byteLength, 0);
   for (const { organizationId, name, runs, columns, deletionCount, deletionBytes } of organizations) {
     held += deletionBytes + deletionCount * DELETION_BYTES;
     objects += ORGANIZATION_BYTES + name.length * NAME_BYTES;
