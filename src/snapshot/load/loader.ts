@@ -46,9 +46,9 @@ function* parts(): Generator<Part> {
     const message = next();
     if ('deletions' in message) yield message;
     else if ('columns' in message) {
-      // A message makes other arrays of buffers.
+      // Buffers arrive as plain arrays of bytes.
       const columns = Object.entries(message.columns).map(
-        ([name, { buffer }]) => [name, Buffer.from(buffer)] as const,
+        ([name, { buffer, byteOffset, length }]) => [name, Buffer.from(buffer, byteOffset, length)] as const,
       );
       yield { columns: Object.fromEntries(columns) };
     }
