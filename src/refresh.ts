@@ -42,11 +42,9 @@ export function startRefresh(
           await workers.publish(stores.view);
         }
       };
-      return loadSnapshot(path, {
-        admit,
-        timeoutSeconds: config.loadTimeoutSeconds,
-        signal,
-      });
+      // Once data is live, the workers need the other processors.
+      const readsAhead = stores.live.size === 0;
+      return loadSnapshot(path, { admit, timeoutSeconds: config.loadTimeoutSeconds, signal, readsAhead });
     },
     goLive: async (file, image) => {
       isSwapping = true;

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
 import { markedReplicaForEach, numberOf } from '../support/marked-replica.ts';
-import type { LogLine } from '../support/replica-under-test.ts';
+import { type LogLine, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { type Fault, LoaderFaults } from './faulty-loader.ts';
 
 const HEAP_MB = 96;
@@ -91,10 +91,13 @@ describe('A replica with faults', () => {
   const faults = new LoaderFaults(inFolder);
   const file = () => inFolder('snapshots/north.sqlite');
 
+  const environment = () => {
+    const options = `${faults.environment.NODE_OPTIONS} --max-old-space-size=${HEAP_MB}`;
+    return { ...faults.environment, NODE_OPTIONS: options };
+  };
+
   async function start(further = {}): Promise<void> {
-    const { environment } = faults;
-    const options = `${environment.NODE_OPTIONS} --max-old-space-size=${HEAP_MB}`;
-    await replica.start({ ...environment, NODE_OPTIONS: options, ...further });
+    await replica.start({ ...environment(), ...further });
   }
 
   /** Waits for the outcome of the running load. */
@@ -130,6 +133,23 @@ describe('A replica with faults', () => {
         const refusals = await replica.process.metric(`foyer_snapshot_refusals_total{reason="${reason}"}`);
         expect(refusals).to.be.above(0);
         await goLive();
+      });
+    }
+  });
+
+  describe('refuses its first snapshot, and loads the next one, when the thread that reads ahead', () => {
+    for (const [fault, reason, detail] of FAILURES.filter(([, one]) => one !== 'timeout')) {
+      it(fault, async () => {
+        faults.set(fault);
+        const process = await ReplicaUnderTest.start(inFolder, environment());
+        const line = await process.waitForLog({ msg: 'snapshot refused' });
+        expect(line).to.include({ reason });
+        expect(line['detail']).to.match(detail);
+        faults.set();
+        replica.place();
+        await process.waitForLog({ msg: 'snapshot live' });
+        process.signal('SIGKILL');
+        await process.ended;
       });
     }
   });

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { RunReader } from '../../src/snapshot/load/run-reader.ts';
 import type { InFolder } from '../support/temporary-folder.ts';
@@ -127,17 +127,18 @@ function faultFile(): string {
   return process.env['FAULT_FILE'] ?? '';
 }
 
-/** Returns the port of this thread if it takes part in loads: only the worker data of these has an admission. */
-function portOfLoad(): MessagePort | null {
-  const given: unknown = workerData;
-  const isOfLoad = typeof given === 'object' && given !== null && 'admission' in given;
-  return isOfLoad ? parentPort : null;
-}
-
-// Before the program of the thread receives the message that begins a load.
-portOfLoad()?.once('message', () => {
+/** Applies the fault, if there is one. */
+function begin(): void {
   if (!existsSync(faultFile())) return;
   const name = readFileSync(faultFile(), 'utf8');
   if (!(name in FAULTS)) throw new Error(`no such fault: ${name}`);
   FAULTS[name as Fault]();
-});
+}
+
+const given: unknown = workerData;
+if (typeof given === 'object' && given !== null) {
+  // Only the data of a reader has a path, and only that of a loader an admission.
+  if ('path' in given && 'queue' in given) begin();
+  // Before the program of the thread receives the message that begins a load.
+  if ('admission' in given) parentPort?.once('message', begin);
+}

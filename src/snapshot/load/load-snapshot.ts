@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { type MessagePort, Worker } from 'node:worker_threads';
 import type { LoadedImage, SnapshotImage, SnapshotOrigin } from '../../store/organization-image.ts';
 // The loader inherits the key of the hashes, and the counter of slabs.
 import '../../store/index/texts.ts';
@@ -7,17 +7,20 @@ import '../../store/slab-writer.ts';
 import type { Admitted, KnownList } from '../../store/registry/store-view.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { COUNTS, type QueueEnd } from './part-queue.ts';
+import { newQueue, type QueueEnd } from './part-queue.ts';
+import type { ReaderData } from './reader.ts';
 import type { OnProgress, ReadOptions } from './read-snapshot.ts';
 
-/** What a thread of a load has from its start. */
-export interface ThreadData {
-  readonly queue: QueueEnd;
+export interface LoaderData {
   /** One element: 1 once an answer is sent. The loader waits until it is 1. */
   readonly admission: Int32Array<SharedArrayBuffer>;
 }
 
-export type LoaderTask = Pick<ReadOptions, 'isThorough' | 'parsedRuns'>;
+export interface LoaderTask extends Pick<ReadOptions, 'isThorough' | 'parsedRuns'> {
+  readonly path: string;
+  /** Queue of a thread that reads the file; without it, the loader reads. */
+  readonly queue?: QueueEnd;
+}
 
 /** The lists in memory, one in each message, then the answer. */
 export type AdmissionMessage = KnownList | Omit<Admitted, 'known'>;
@@ -40,35 +43,44 @@ interface LoadOptions extends Omit<ReadOptions, 'admit'> {
   readonly timeoutSeconds?: number;
   /** Aborts the load, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
+  /** Whether a second thread reads the file, for which a processor should be free; by default true. */
+  readonly readsAhead?: boolean;
 }
 
 const END_MS = 1000;
 
-/** The threads of a load, and the admission that they share. */
-type LoadThreads = ReturnType<typeof startThreads>;
-
 /** Number of threads of loads. That of a load that was given up stays until the disk responds. */
 let running = 0;
-/** Threads that have loaded their program, for the next load. */
-let spare: LoadThreads | undefined;
+/** A loader that has loaded its program, for the next load. */
+let spare: ReturnType<typeof startLoader> | undefined;
 
 export function hasLoaderThreads(): boolean {
   return running > 0;
 }
 
 /**
- * Reads and checks a snapshot file on two threads: the reader, and the loader.
+ * Reads and checks a snapshot file on the loader thread, and on another one that reads ahead if `readsAhead`.
  * A thread that waits for the disk cannot be ended. It and its memory stay until the disk responds.
  * @throws RefusedSnapshot, also when a thread fails or takes too long
  */
 export async function loadSnapshot(path: string, options: LoadOptions = {}): Promise<SnapshotImage> {
-  const { admit = admitAll, onProgress, isThorough, parsedRuns, timeoutSeconds, signal } = options;
+  const {
+    admit = admitAll,
+    onProgress,
+    isThorough,
+    parsedRuns,
+    timeoutSeconds,
+    signal,
+    readsAhead = true,
+  } = options;
   signal?.throwIfAborted();
   const { promise: loaded, resolve, reject } = Promise.withResolvers<SnapshotImage>();
-  const { reader, loader, admission } = spare ?? startThreads();
-  spare = undefined;
-  for (const thread of [reader, loader]) {
+  // It is not awaited if a thread cannot be started.
+  loaded.catch(() => undefined);
+  const threads: Worker[] = [];
+  const watch = (thread: Worker) => {
     running++;
+    threads.push(thread);
     thread.ref();
     thread.on('exit', (code) => {
       running--;
@@ -77,24 +89,7 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
     thread.on('error', (error: unknown) => {
       reject(loaderFailed(error));
     });
-  }
-  const organizations: LoadedImage[] = [];
-  const receive = async (message: LoaderMessage) => {
-    if ('progress' in message) onProgress?.(...message.progress);
-    else if ('declared' in message) {
-      const { known, isAdmitted } = await admit(message.declared, message.bytesToCopy);
-      const messages: readonly AdmissionMessage[] = [...known, { isAdmitted }];
-      for (const one of messages) loader.postMessage(one);
-      Atomics.store(admission, 0, 1);
-      Atomics.notify(admission, 0);
-    } else if ('organization' in message) organizations.push(message.organization);
-    else if ('complete' in message) resolve({ ...message.complete, organizations });
-    // The exit of the thread may follow in the same turn, before a promise is rejected.
-    else reject(new RefusedSnapshot(...message.refused));
   };
-  loader.on('message', (message: LoaderMessage) => void receive(message).catch(reject));
-  reader.postMessage(path);
-  loader.postMessage({ isThorough, parsedRuns } satisfies LoaderTask);
   const abort = () => {
     reject(signal?.reason);
   };
@@ -103,12 +98,37 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
     reject(new RefusedSnapshot('timeout', `it was not loaded within ${timeoutSeconds} s`));
   };
   const deadline = timeoutSeconds === undefined ? undefined : setTimeout(giveUp, timeoutSeconds * 1000);
+  const organizations: LoadedImage[] = [];
   try {
+    const { worker: loader, admission } = spare ?? startLoader();
+    spare = undefined;
+    watch(loader);
+    const receive = async (message: LoaderMessage) => {
+      if ('progress' in message) onProgress?.(...message.progress);
+      else if ('declared' in message) {
+        const { known, isAdmitted } = await admit(message.declared, message.bytesToCopy);
+        const messages: readonly AdmissionMessage[] = [...known, { isAdmitted }];
+        for (const one of messages) loader.postMessage(one);
+        Atomics.store(admission, 0, 1);
+        Atomics.notify(admission, 0);
+      } else if ('organization' in message) organizations.push(message.organization);
+      else if ('complete' in message) resolve({ ...message.complete, organizations });
+      // The exit of the thread may follow in the same turn, before a promise is rejected.
+      else reject(new RefusedSnapshot(...message.refused));
+    };
+    loader.on('message', (message: LoaderMessage) => void receive(message).catch(reject));
+    const task = { path, isThorough, parsedRuns };
+    if (readsAhead) {
+      const [ofReader, ofLoader] = newQueue();
+      const data: ReaderData = { path, queue: ofReader };
+      watch(start('./reader.ts', data, ofReader.port));
+      loader.postMessage({ ...task, queue: ofLoader } satisfies LoaderTask, [ofLoader.port]);
+    } else loader.postMessage(task satisfies LoaderTask);
     return await loaded;
   } finally {
     signal?.removeEventListener('abort', abort);
     clearTimeout(deadline);
-    const ended = Promise.all([reader.terminate(), loader.terminate()]);
+    const ended = Promise.all(threads.map((thread) => thread.terminate()));
     await Promise.race([ended, delay(END_MS, undefined, { ref: false })]);
   }
 }
@@ -117,42 +137,33 @@ function admitAll(): Promise<Admitted> {
   return Promise.resolve({ known: [], isAdmitted: true });
 }
 
-function startThreads() {
-  const { port1, port2 } = new MessageChannel();
-  const counts = new Int32Array(new SharedArrayBuffer(COUNTS * Int32Array.BYTES_PER_ELEMENT));
-  const admission = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const start = (program: string, port: MessagePort): Worker => {
-    const workerData: ThreadData = { queue: { port, counts }, admission };
-    return new Worker(new URL(program, import.meta.url), { workerData, transferList: [port] });
-  };
-  let reader: Worker | undefined;
-  try {
-    reader = start('./reader.ts', port1);
-    return { reader, loader: start('./loader.ts', port2), admission };
-  } catch (error) {
-    void reader?.terminate();
-    throw loaderFailed(error);
-  }
-}
-
-/** Starts the threads of the next load, which then need not wait for their programs. */
+/** Starts the loader of the next load, which then need not wait for its program. It keeps nothing of an earlier load. */
 export function prepareLoad(): void {
-  if (spare !== undefined) return;
-  let threads: LoadThreads;
   try {
-    threads = startThreads();
+    spare ??= startLoader();
   } catch {
     // The next load tries again, and reports the failure.
     return;
   }
-  spare = threads;
-  for (const thread of [threads.reader, threads.loader]) {
-    thread.unref();
-    const drop = () => {
-      if (spare === threads) spare = undefined;
-    };
-    thread.on('error', drop);
-    thread.on('exit', drop);
+  const { worker } = spare;
+  worker.unref();
+  const drop = () => {
+    if (spare?.worker === worker) spare = undefined;
+  };
+  worker.once('error', drop);
+  worker.once('exit', drop);
+}
+
+function startLoader() {
+  const admission = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  return { worker: start('./loader.ts', { admission } satisfies LoaderData), admission };
+}
+
+function start(program: string, workerData: LoaderData | ReaderData, ...transferList: MessagePort[]): Worker {
+  try {
+    return new Worker(new URL(program, import.meta.url), { workerData, transferList });
+  } catch (error) {
+    throw loaderFailed(error);
   }
 }
 

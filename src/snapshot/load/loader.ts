@@ -1,49 +1,72 @@
+import { constants, platform, setPriority } from 'node:os';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import type { LoadedImage } from '../../store/organization-image.ts';
 import type { Admitted, KnownList } from '../../store/registry/store-view.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import type { AdmissionMessage, LoaderMessage, LoaderTask, ThreadData } from './load-snapshot.ts';
-import { beginPass, lowerPriority, type ReaderMessage, take } from './part-queue.ts';
-import { loadOrganizations, type OnProgress } from './read-snapshot.ts';
+import type { AdmissionMessage, LoaderData, LoaderMessage, LoaderTask } from './load-snapshot.ts';
 import type { Part } from './parts.ts';
+import { beginPass, type QueueEnd, type ReaderMessage, take } from './part-queue.ts';
+import { loadOrganizations, type OnProgress, readOrganizations } from './read-snapshot.ts';
 
 /** The loader: a thread that loads one snapshot. Its images are in shared memory and are not copied. */
 
 if (parentPort === null) throw new Error('the loader is a thread');
 const port = parentPort;
-const { queue, admission } = workerData as ThreadData;
+const { admission } = workerData as LoaderData;
 
 lowerPriority();
 
-port.on('message', (task: LoaderTask) => {
+port.on('message', ({ path, queue, ...task }: LoaderTask) => {
+  const onProgress: OnProgress = (...progress) => {
+    post({ progress });
+  };
+  const onOrganization = (organization: LoadedImage) => {
+    post({ organization });
+  };
+  const options = { ...task, admit, onProgress };
   try {
-    const message = next();
-    if (!('manifest' in message)) throw new Error('the first message is the manifest');
-    const { manifest } = message;
-    const onProgress: OnProgress = (...progress) => {
-      post({ progress });
-    };
-    loadOrganizations(manifest, parts, { ...task, admit, onProgress }, (organization) => {
-      post({ organization });
-    });
-    post({ complete: { snapshotId: manifest.snapshotId, producedAt: manifest.producedAt } });
+    const { snapshotId, producedAt } =
+      queue === undefined
+        ? readOrganizations(path, options, onOrganization)
+        : loadOrganizations(manifestFrom(queue), () => partsFrom(queue), options, onOrganization);
+    post({ complete: { snapshotId, producedAt } });
   } catch (error) {
     if (!(error instanceof RefusedSnapshot)) throw error;
     post({ refused: [error.reason, error.message] });
   }
 });
 
+/**
+ * Lowers the priority of this thread below that of the workers.
+ * Linux sets the priority of the calling thread; other systems would set that of the whole process.
+ */
+function lowerPriority(): void {
+  if (platform() !== 'linux') return;
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // Without the permission, the thread keeps its priority.
+  }
+}
+
 /** Returns the next message of the reader. Throws if it refuses the file. */
-function next(): ReaderMessage {
+function nextFrom(queue: QueueEnd): ReaderMessage {
   const message = take(queue);
   if ('refused' in message) throw new RefusedSnapshot(...message.refused);
   return message;
 }
 
-function* parts(): Generator<Part> {
+function manifestFrom(queue: QueueEnd): Manifest {
+  const message = nextFrom(queue);
+  if ('manifest' in message) return message.manifest;
+  throw new Error('the manifest is the first message');
+}
+
+function* partsFrom(queue: QueueEnd): Generator<Part> {
   beginPass(queue);
   for (;;) {
-    const message = next();
+    const message = nextFrom(queue);
     if ('deletions' in message) yield message;
     else if ('columns' in message) {
       // Buffers arrive as plain arrays of bytes.

@@ -1,5 +1,4 @@
-import { constants, platform, setPriority } from 'node:os';
-import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import type { Manifest } from '../format/manifest.ts';
 import type { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import type { Part } from './parts.ts';
@@ -10,7 +9,7 @@ export type ReaderMessage =
   | Part
   | { readonly refused: ConstructorParameters<typeof RefusedSnapshot> };
 
-/** An end of the queue between the two threads of a load. Both block while they wait. */
+/** An end of the queue from the reader to the loader. Both block while they wait. */
 export interface QueueEnd {
   readonly port: MessagePort;
   /** Messages sent, messages taken, and passes over the file that the loader has begun. */
@@ -18,10 +17,19 @@ export interface QueueEnd {
 }
 
 const [SENT, TAKEN, PASSES] = [0, 1, 2];
-export const COUNTS = 3;
 
 /** Messages that are not taken yet, at most: each may be a run of 16 MB. */
 const AHEAD = 4;
+
+/** Returns the ends of a queue, that of the reader first. */
+export function newQueue(): readonly [QueueEnd, QueueEnd] {
+  const { port1, port2 } = new MessageChannel();
+  const counts = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT));
+  return [
+    { port: port1, counts },
+    { port: port2, counts },
+  ];
+}
 
 /** Sends a message when there is room in the queue. */
 export function send({ port, counts }: QueueEnd, message: ReaderMessage, buffers: ArrayBuffer[] = []): void {
@@ -56,17 +64,4 @@ export function awaitPass({ counts }: QueueEnd, others: number): void {
 function add(counts: QueueEnd['counts'], index: number): void {
   Atomics.add(counts, index, 1);
   Atomics.notify(counts, index);
-}
-
-/**
- * Lowers the priority of this thread below that of the workers.
- * Linux sets the priority of the calling thread; other systems would set that of the whole process.
- */
-export function lowerPriority(): void {
-  if (platform() !== 'linux') return;
-  try {
-    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-  } catch {
-    // Without the permission, the thread keeps its priority.
-  }
 }

@@ -75,8 +75,7 @@ export function readOrganizations(
   onOrganization: (image: LoadedImage) => void,
 ): Manifest {
   using snapshot = openSnapshot(path);
-  loadOrganizations(snapshot.manifest, () => readParts(snapshot), options, onOrganization);
-  return snapshot.manifest;
+  return loadOrganizations(snapshot.manifest, () => readParts(snapshot), options, onOrganization);
 }
 
 /**
@@ -88,7 +87,7 @@ export function loadOrganizations(
   partsOf: () => Iterator<Part>,
   options: ReadOptions,
   onOrganization: (image: LoadedImage) => void,
-): void {
+): Manifest {
   const snapshots = [...manifest.ancestors, manifest].map(
     (one) => [one.snapshotId, instantOf(one.producedAt)] as const,
   );
@@ -124,6 +123,7 @@ export function loadOrganizations(
   } catch (error) {
     throw asRefusal(error);
   }
+  return manifest;
 }
 
 /** The forms of records that serving only copies. */
