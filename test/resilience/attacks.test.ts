@@ -211,7 +211,7 @@ describe('A replica under attack', () => {
   });
 
   it('serves operators, keys and snapshots while connections use up the open files', async () => {
-    const replica = await start({}, 88);
+    const replica = await start({}, 96);
     const limit = await replica.metric('foyer_connections_limit');
     expect(limit).to.be.within(1, 40);
     const silent = times(80, () => open(replica.port));

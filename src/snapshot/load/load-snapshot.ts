@@ -8,7 +8,7 @@ import type { Admitted, KnownList } from '../../store/registry/store-view.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { newQueue, type QueueEnd } from './part-queue.ts';
-import type { ReaderData } from './reader.ts';
+import type { FileReaderData } from './reader.ts';
 import type { OnProgress, ReadOptions } from './read-snapshot.ts';
 
 export interface LoaderData {
@@ -120,8 +120,8 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
     const task = { path, isThorough, parsedRuns };
     if (readsAhead) {
       const [ofReader, ofLoader] = newQueue();
-      const data: ReaderData = { path, queue: ofReader };
-      watch(start('./reader.ts', data, ofReader.port));
+      const data: FileReaderData = { path, queue: ofReader };
+      watch(start(new URL('./reader.ts', import.meta.url), data, ofReader.port));
       loader.postMessage({ ...task, queue: ofLoader } satisfies LoaderTask, [ofLoader.port]);
     } else loader.postMessage(task satisfies LoaderTask);
     return await loaded;
@@ -156,12 +156,16 @@ export function prepareLoad(): void {
 
 function startLoader() {
   const admission = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  return { worker: start('./loader.ts', { admission } satisfies LoaderData), admission };
+  return { worker: start(new URL('./loader.ts', import.meta.url), { admission }), admission };
 }
 
-function start(program: string, workerData: LoaderData | ReaderData, ...transferList: MessagePort[]): Worker {
+function start(
+  program: URL,
+  workerData: LoaderData | FileReaderData,
+  ...transferList: MessagePort[]
+): Worker {
   try {
-    return new Worker(new URL(program, import.meta.url), { workerData, transferList });
+    return new Worker(program, { workerData, transferList });
   } catch (error) {
     throw loaderFailed(error);
   }

@@ -31,8 +31,8 @@ export function newQueue(): readonly [QueueEnd, QueueEnd] {
   ];
 }
 
-/** Sends a message when there is room in the queue. */
-export function send({ port, counts }: QueueEnd, message: ReaderMessage, buffers: ArrayBuffer[] = []): void {
+/** Puts a message into the queue when there is room. */
+export function put({ port, counts }: QueueEnd, message: ReaderMessage, buffers: ArrayBuffer[] = []): void {
   const sent = Atomics.load(counts, SENT);
   for (;;) {
     const taken = Atomics.load(counts, TAKEN);

@@ -2,34 +2,34 @@ import { workerData } from 'node:worker_threads';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
 import { readParts } from './parts.ts';
-import { awaitPass, type QueueEnd, send } from './part-queue.ts';
+import { awaitPass, put, type QueueEnd } from './part-queue.ts';
 
 /** The reader: a thread that reads one snapshot file ahead of the loader, and checks digests, until it is terminated. */
 
-export interface ReaderData {
+export interface FileReaderData {
   readonly path: string;
   readonly queue: QueueEnd;
 }
 
-const { path, queue } = workerData as ReaderData;
+const { path, queue } = workerData as FileReaderData;
 
 try {
   using snapshot = openSnapshot(path);
-  send(queue, { manifest: snapshot.manifest });
+  put(queue, { manifest: snapshot.manifest });
   for (let passes = 0; ; passes++) {
     awaitPass(queue, passes);
     for (const part of readParts(snapshot)) {
-      if ('deletions' in part) send(queue, part);
+      if ('deletions' in part) put(queue, part);
       else {
         const { columns } = part;
-        send(queue, { columns }, [...new Set(Object.values(columns).map(({ buffer }) => buffer))]);
+        put(queue, { columns }, [...new Set(Object.values(columns).map(({ buffer }) => buffer))]);
       }
     }
   }
 } catch (error) {
   const refusal = asRefusal(error);
   if (!(refusal instanceof RefusedSnapshot)) throw refusal;
-  send(queue, { refused: [refusal.reason, refusal.message] });
+  put(queue, { refused: [refusal.reason, refusal.message] });
   // Its exit would be a failure of the load before the loader has told the refusal.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), 0, 0);
 }
