@@ -1,9 +1,11 @@
 import { copyFileSync, mkdirSync, renameSync } from 'node:fs';
 import { mock } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { readConfig } from '../src/config.ts';
 import { startRefresh } from '../src/refresh.ts';
+import { loadSnapshot } from '../src/snapshot/load/load-snapshot.ts';
 import { publishSnapshot } from '../src/snapshot/publish/publish-snapshot.ts';
 import { newServedDigests } from '../src/store/registry/served-digests.ts';
 import { buildFile } from './support/import-folder.ts';
@@ -51,6 +53,18 @@ describe('A refresh', () => {
       ['Copy of a.sqlite', 'conflict'],
       ['main.sqlite', 'conflict'],
     ]);
+    refresh.stop();
+  });
+
+  it('has a loader ready when a snapshot is live', async () => {
+    await publish('first');
+    const refresh = begin(() => Promise.resolve());
+    await refresh.poll();
+    await setImmediate();
+    const start = () => expect.fail('a thread was started');
+    process.on('worker', start);
+    await loadSnapshot(inFolder('snapshots/a.sqlite'), { readsAhead: false });
+    process.off('worker', start);
     refresh.stop();
   });
 

@@ -1,8 +1,12 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../../../src/snapshot/format/layout.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
-import { loadSnapshot } from '../../../src/snapshot/load/load-snapshot.ts';
+import { hasLoaderThreads, loadSnapshot, prepareLoad } from '../../../src/snapshot/load/load-snapshot.ts';
 import { inspectSnapshot, type OnProgress } from '../../../src/snapshot/load/read-snapshot.ts';
 import type { KnownList } from '../../../src/store/registry/store-view.ts';
 import {
@@ -168,5 +172,68 @@ describe('The loader', () => {
       onProgress: () => expect.fail('content was read'),
     });
     expect(await refusalOf(loading, Error)).to.equal(refused);
+  });
+
+  describe('that is prepared', () => {
+    const started: Worker[] = [];
+    const note = (worker: Worker) => started.push(worker);
+    beforeEach(() => {
+      started.length = 0;
+      process.on('worker', note);
+    });
+    afterEach(() => {
+      process.off('worker', note);
+    });
+
+    async function prepare(): Promise<void> {
+      prepareLoad();
+      await setImmediate();
+    }
+
+    it('is the thread of the next load, and of no other', async () => {
+      await prepare();
+      prepareLoad();
+      expect([started.length, hasLoaderThreads()]).to.deep.equal([1, false]);
+      for (const threads of [1, 2]) {
+        expect(readable(await loadSnapshot(sound.path, { readsAhead: false }))).to.deep.equal(
+          readable(sound.image),
+        );
+        expect(started).to.have.length(threads);
+      }
+      expect(started.map(({ threadId }) => threadId)).to.deep.equal([-1, -1]);
+    });
+
+    it('ends with a load that is aborted', async () => {
+      await prepare();
+      const reason = new Error('aborted');
+      const abort = new AbortController();
+      const aborted = loadSnapshot(sound.path, {
+        readsAhead: false,
+        signal: abort.signal,
+        admit: () => {
+          abort.abort(reason);
+          return new Promise(() => undefined);
+        },
+      });
+      expect(await refusalOf(aborted, Error)).to.equal(reason);
+      expect(started.map(({ threadId }) => threadId)).to.deep.equal([-1]);
+      expect(hasLoaderThreads()).to.equal(false);
+    });
+
+    it('is replaced if it ends before the load', async () => {
+      await prepare();
+      const [worker] = started;
+      await Promise.all([once(worker, 'exit'), worker.terminate()]);
+      expect(readable(await loadSnapshot(sound.path, { readsAhead: false }))).to.deep.equal(
+        readable(sound.image),
+      );
+      expect(started).to.have.length(2);
+    });
+
+    it('does not keep the process', () => {
+      const module = new URL('../../../src/snapshot/load/load-snapshot.ts', import.meta.url).href;
+      const program = `import { prepareLoad } from '${module}'; prepareLoad();`;
+      execFileSync(process.execPath, ['--input-type=module', '--eval', program], { timeout: 20_000 });
+    });
   });
 });
