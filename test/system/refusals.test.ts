@@ -55,7 +55,7 @@ describe('A file in the snapshot folder', () => {
     await buildFile(smallImport(['north']), inFolder('single.sqlite'));
     for (const reason of EACH_BAD) publish(drafted(reason, FIRST), reason);
     for (const id of EACH_BAD) credentials.set(id, newCredential(inFolder, id));
-    replica = await ReplicaUnderTest.start(inFolder, { MEMORY_LIMIT_MB: '256' });
+    replica = await ReplicaUnderTest.start(inFolder, { MEMORY_LIMIT_MB: '288' });
     for (const file of EACH_BAD) await isLive(file, FIRST);
 
     // All files change at once, so that few polls see all of them.
@@ -98,7 +98,7 @@ describe('A file in the snapshot folder', () => {
     it(`is refused as ${reason}`, async () => {
       const { detail } = await isRefused(reason, reason);
       if (reason === 'memory')
-        expect(detail).to.match(/the limit is 256 MB, set by MEMORY_LIMIT_MB: \d+ MB is missing/);
+        expect(detail).to.match(/the limit is 288 MB, set by MEMORY_LIMIT_MB: \d+ MB is missing/);
       await expectServed(reason, FIRST);
       const listed = (await refused()).find(({ file }) => file === `${reason}.sqlite`);
       expect(listed).to.include({ reason, detail, advice: REFUSALS[reason] });
