@@ -13,6 +13,7 @@ import {
   type OrganizationStore,
   type OwnedImage,
   type SectionContent,
+  sectionsIn,
   type StoreView,
 } from '../store/registry/store-view.ts';
 import type { SentStore, SentView, ShownVersion, ViewUpdate } from './protocol.ts';
@@ -68,8 +69,8 @@ function updateOf(before: StoreView, after: StoreView, version: number): ViewUpd
 }
 
 function imagesOf(stores: readonly OrganizationStore[]): OwnedImage[] {
-  return stores.flatMap(({ organizationId, retained, ...live }) =>
-    [...sectionsOf(live), ...retained.map(({ image }) => image)].map((image) => ({ organizationId, image })),
+  return stores.flatMap((store) =>
+    sectionsIn(store).map((image) => ({ organizationId: store.organizationId, image })),
   );
 }
 

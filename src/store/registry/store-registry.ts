@@ -16,6 +16,7 @@ import {
   type OrganizationStore,
   type OwnedImage,
   type RetainedSection,
+  sectionsIn,
   type StoreView,
 } from './store-view.ts';
 
@@ -155,8 +156,10 @@ export class StoreRegistry {
     const released: OwnedImage[] = [];
     let bytesReleased = 0;
     for (const [organizationId, live] of next) {
-      const used = sectionsIn(live);
-      const unused = sectionsIn(this.#live.get(organizationId)).filter((image) => !used.includes(image));
+      const used = sectionsIn(live?.store);
+      const unused = sectionsIn(this.#live.get(organizationId)?.store).filter(
+        (image) => !used.includes(image),
+      );
       for (const image of unused) released.push({ organizationId, image });
       bytesReleased += memoryOf(unused, live?.memory.numbers).bytes;
       if (live === undefined) this.#live.delete(organizationId);
@@ -193,11 +196,6 @@ function bytesOf(live: LiveStore | undefined): number {
 
 function imagesOf(sections: readonly Pick<OwnedImage, 'image'>[]): SectionImage[] {
   return sections.map(({ image }) => image);
-}
-
-/** Returns all sections of an organization in memory. */
-function sectionsIn(live: LiveStore | undefined): SectionImage[] {
-  return live === undefined ? [] : [...sectionsOf(live.store), ...imagesOf(live.store.retained)];
 }
 
 /** Returns all sections of an organization in memory, as those that are retained. */

@@ -3,6 +3,7 @@ import {
   type ListName,
   type OrganizationImage,
   type SectionImage,
+  sectionsOf,
   type SnapshotOrigin,
 } from '../organization-image.ts';
 
@@ -30,6 +31,11 @@ export interface OrganizationStore extends OrganizationImage, SnapshotOrigin {
   readonly latestInstant: bigint;
   /** Replaced sections that are kept for walks. */
   readonly retained: readonly RetainedSection[];
+}
+
+/** Returns all sections of an organization in memory. */
+export function sectionsIn(store: OrganizationStore | undefined): SectionImage[] {
+  return store === undefined ? [] : [...sectionsOf(store), ...store.retained.map(({ image }) => image)];
 }
 
 /** By organization. A view is immutable; a swap creates another one. */
