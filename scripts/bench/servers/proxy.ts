@@ -15,6 +15,7 @@ const PROGRAMS = {
     shard: /^upstream shard-1 \{[^]*?^\}\n/m,
     arguments: ['-c'],
     reload: 'SIGHUP',
+    workers: 2,
   },
   haproxy: {
     configuration: 'haproxy/haproxy.cfg',
@@ -24,6 +25,7 @@ const PROGRAMS = {
     shard: /^backend shard-1\n[^]*/m,
     arguments: ['-W', '-f'],
     reload: 'SIGUSR2',
+    workers: 1,
   },
 } as const;
 const FOLDERS = /\/(etc\/(nginx|haproxy|ssl)|var\/log\/nginx|run\/haproxy)(?=\/)/g;
@@ -77,7 +79,7 @@ export class Proxy implements AsyncDisposable {
     });
   }
 
-  /** Starts a proxy, and waits until it accepts connections. */
+  /** Starts a proxy, and waits until it accepts connections and its workers run: only then can a reload tell them apart. */
   static async start(program: ProxyProgram, options: ProxyOptions): Promise<Proxy> {
     const proxy = new Proxy(program, await freePort(), options);
     let output = '';
@@ -86,7 +88,12 @@ export class Proxy implements AsyncDisposable {
       throw new Error(`${program} ended: ${output}`);
     });
     failed.catch(() => undefined);
-    while (!(await Promise.race([accepts(proxy.port), failed]))) await delay(POLL_MS);
+    const { workers } = PROGRAMS[program];
+    while (
+      !(await Promise.race([accepts(proxy.port), failed])) ||
+      childrenOf(proxy.#process.pid).length < workers
+    )
+      await delay(POLL_MS);
     return proxy;
   }
 
@@ -136,7 +143,7 @@ export class Proxy implements AsyncDisposable {
     if (this.#program === 'nginx') {
       const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
       const paths = temporary.map((name) => `${name}_temp_path ${join(folder, name)};\n`).join('');
-      text = `daemon off; pid ${join(folder, 'pid')}; error_log stderr emerg; worker_processes 2;
+      text = `daemon off; pid ${join(folder, 'pid')}; error_log stderr emerg; worker_processes ${PROGRAMS.nginx.workers};
         events { worker_connections 16384; } http { ${paths}${text} }`;
       // Only root may change user, group and root folder.
     } else if (process.getuid?.() !== 0) replace(/^ *(user|group|chroot) .*\n/gm, () => '');
