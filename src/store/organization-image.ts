@@ -19,6 +19,8 @@ import type { RecordsImage } from './records.ts';
  */
 export interface CollectionImage {
   readonly count: number;
+  /** Sum of the digests of its records, as the snapshot declares it. */
+  readonly recordsSum: string;
   readonly records: RecordsImage;
   readonly ids: IdIndexImage;
   /** Posting indexes by name, such as `eventId`. */

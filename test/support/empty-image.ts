@@ -23,6 +23,7 @@ import { pack } from './pack.ts';
 export function emptyCollection(idField: string): CollectionImage {
   return {
     count: 0,
+    recordsSum: '0'.repeat(64),
     records: pack([]),
     ids: newIdIndex(0, idField),
     postings: {},

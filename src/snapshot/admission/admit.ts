@@ -60,11 +60,16 @@ export class Admission {
       .map(({ store }) => ({ ...store, counts: loadedCounts(store) }));
     checkSuccession(manifest, predecessors);
     // The live sections stay during the load. A retained section may be released.
-    const live = replaced.flatMap(({ store: { organizationId, lists } }) =>
+    const ancestors = new Set(manifest.ancestors.map(({ snapshotId }) => snapshotId));
+    const live = replaced.flatMap(({ store: { organizationId, lists, history, snapshotId } }) =>
       Object.values(lists)
         .filter(isShared)
-        // One that a walk uses is retained at the swap.
-        .map((image): KnownList => ({ organizationId, image, stays: lastUseOf(image, now) > 0 })),
+        .map((image): KnownList => {
+          const { until, changes } = history;
+          const known = ancestors.has(snapshotId) ? { until, changes } : undefined;
+          // One that a walk uses is retained at the swap.
+          return { organizationId, image, stays: lastUseOf(image, now) > 0, history: known };
+        }),
     );
     const kept = new Set(live.map(({ organizationId, image }) => keyOf(organizationId, image)));
     const declared = new Set(manifest.organizations.map(({ organizationId }) => organizationId));

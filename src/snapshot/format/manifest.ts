@@ -108,10 +108,14 @@ export function contentDigest(runs: Runs): string {
 export function listDigest(runs: Runs, list: ListName): string {
   return linesDigest(
     layoutsOf(list).map(({ name }) => {
-      const sum = runs[name].reduce((total, { recordsSum }) => total + BigInt(`0x${recordsSum}`), 0n);
-      return [name, rowCount(runs[name]), sumText(sum)];
+      return [name, rowCount(runs[name]), recordsSum(runs[name])];
     }),
   );
+}
+
+/** Returns the sum of the digests of the records of runs. */
+export function recordsSum(runs: readonly RunEntry[]): string {
+  return sumText(runs.reduce((sum, one) => sum + BigInt(`0x${one.recordsSum}`), 0n));
 }
 
 /** Computes a digest, base64url, over lines of JSON. */

@@ -10,7 +10,7 @@ import type { KnownList } from '../../store/registry/store-view.ts';
 import { RecordsBuilder } from '../../store/records-builder.ts';
 import { COMMA, firstValueOf, recordAt, recordPrefix, type RecordsImage } from '../../store/records.ts';
 import type { CollectionLayout } from '../format/layout.ts';
-import { isPacked, recordBytes, rowCount, type RunEntry } from '../format/manifest.ts';
+import { isPacked, recordBytes, recordsSum, rowCount, type RunEntry } from '../format/manifest.ts';
 import { inconsistent, type RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { MAX_RECORD_BYTES } from '../format/schema.ts';
 import { readText, textSpace } from './column-values.ts';
@@ -18,6 +18,16 @@ import { buildIndexes } from './list-indexes.ts';
 import { KnownRecords } from './known-records.ts';
 import type { RecordForm } from './record-form.ts';
 import { duplicateId, type Run } from './run-reader.ts';
+
+/** A list in memory from which a new one descends. */
+export interface Predecessor {
+  readonly image: CollectionImage;
+  /** Production time of its snapshot. */
+  readonly until: Instant;
+  readonly changed: InstantImage;
+  /** Ids of the records that were deleted since. */
+  readonly deleted: readonly string[];
+}
 
 export interface StoredList {
   readonly layout: CollectionLayout;
@@ -28,6 +38,8 @@ export interface StoredList {
   readonly known: readonly KnownList[];
   /** The list in memory with the same digest. Of such a list, only the changes are read. */
   readonly same: ListImage | undefined;
+  /** The live list, if the new one descends from it and is large. */
+  readonly predecessor: Predecessor | undefined;
   readonly range: Pick<HistoryImage, 'since' | 'until'>;
 }
 
@@ -98,7 +110,7 @@ function newCollection(
   };
   const indexes = buildIndexes(layout, count, load());
   return {
-    image: { count, records: builder.finish(), ids, ...indexes },
+    image: { count, recordsSum: recordsSum(entries), records: builder.finish(), ids, ...indexes },
     continued: (records) => builder.continued(records),
   };
 }
@@ -108,8 +120,8 @@ function knownRecords({ known, layout, entries }: StoredList): KnownRecords {
   return new KnownRecords(isPacked(entries) ? [] : known, layout.name);
 }
 
-/** Computes the bytes of records that a load copies of a list, unless that is small. Takes all of its runs. */
-export function bytesToCopy(list: StoredList): number {
+/** Computes the bytes of records that `loadCollection` copies of a list, unless that is small. Takes all of its runs. */
+export function bytesToLoad(list: StoredList): number {
   if (list.same !== undefined || isPacked(list.entries)) {
     Array.from(list.runs);
     return 0;
@@ -122,7 +134,7 @@ export function bytesToCopy(list: StoredList): number {
   return builder.copiedBytes;
 }
 
-function recordsBuilder({ entries }: StoredList, { records: earlier }: KnownRecords, isDry = false) {
+export function recordsBuilder({ entries }: StoredList, { records: earlier }: KnownRecords, isDry = false) {
   return new RecordsBuilder({
     count: rowCount(entries),
     // Each record has a comma after it, also the last one of a run.

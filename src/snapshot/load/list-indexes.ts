@@ -1,13 +1,22 @@
-import { buildInstantIndex, type RankedInstantImage } from '../../store/index/instant-index.ts';
+import type { Instant } from '../../contract/timestamp.ts';
+import {
+  buildInstantIndex,
+  instantsByRow,
+  type RankedInstantImage,
+} from '../../store/index/instant-index.ts';
 import {
   compositeName,
   keyNumbers,
+  type KeysByRow,
+  keysByRow,
   type PostingImage,
   PostingIndexBuilder,
   postingList,
 } from '../../store/index/posting-index.ts';
-import type { Int64s } from '../../store/memory/shared-arrays.ts';
+import { KeyTableBuilder, keyText } from '../../store/index/key-table.ts';
+import type { Int64s, Row } from '../../store/memory/shared-arrays.ts';
 import type { CollectionImage } from '../../store/organization-image.ts';
+import { parseJson } from '../format/json-values.ts';
 import { isIdentifier, type CollectionLayout } from '../format/layout.ts';
 import { inconsistent } from '../format/refused-snapshot.ts';
 import type { Run } from './run-reader.ts';
@@ -22,7 +31,7 @@ export function buildIndexes(
   count: number,
   runs: Iterable<Run>,
 ): Pick<CollectionImage, 'postings' | 'instants'> {
-  const { columns, composites, postingOrder } = layout;
+  const { columns } = layout;
   const builders: Record<string, PostingIndexBuilder> = {};
   const values: Record<string, Int64s> = {};
   // Indexes with one key for each row share this array.
@@ -45,6 +54,99 @@ export function buildIndexes(
       }
     }
   }
+  return finishIndexes(layout, builders, values);
+}
+
+/** A record that the list in memory lacks, or has in another state. */
+export interface ChangedRecord {
+  readonly row: Row;
+  /** JSON text. */
+  readonly record: Buffer;
+  readonly hash: number;
+  /** JSON texts of its values in the index columns. */
+  readonly values: readonly string[];
+  readonly changedAt: Instant;
+}
+
+/** Where the rows of a list come from. */
+export interface Origins {
+  /** By row: the row in the list in memory, or -1 less the position among the changed records. */
+  readonly origins: Int32Array;
+  readonly changed: readonly ChangedRecord[];
+}
+
+/** The index columns of a list in memory, by row. */
+export class EarlierColumns {
+  readonly layout: CollectionLayout;
+  readonly image: CollectionImage;
+  readonly keys: Readonly<Record<string, KeysByRow>>;
+  readonly instants: Readonly<Record<string, Int64s>>;
+
+  constructor(layout: CollectionLayout, image: CollectionImage) {
+    this.layout = layout;
+    this.image = image;
+    const { postings, instants } = image;
+    const indexes = (isInstant: boolean) =>
+      layout.columns.filter(({ holds }) => (holds === 'instant') === isInstant).map(({ index }) => index);
+    this.keys = Object.fromEntries(
+      indexes(false).map((index) => [index, keysByRow(postings[index], image.count)]),
+    );
+    this.instants = Object.fromEntries(indexes(true).map((index) => [index, instantsByRow(instants[index])]));
+  }
+
+  /** Returns the values of a record as JSON, lists in ascending order. */
+  valuesAt(row: Row): string[] {
+    return this.layout.columns.map(({ index, holds }) => {
+      if (holds === 'instant') return String(this.instants[index][row]);
+      const table = this.image.postings[index].keys;
+      const { firsts, keys } = this.keys[index];
+      const ofRow = keys.subarray(firsts[row], firsts[row + 1]);
+      const texts = Array.from(ofRow, (key) => keyText(table, key)).sort();
+      return JSON.stringify(holds === 'text' ? texts[0] : texts);
+    });
+  }
+}
+
+/** Builds the indexes of a list that continues one in memory, whose keys are not interned again. */
+export function continueIndexes(
+  columns: EarlierColumns,
+  { origins, changed }: Origins,
+): Pick<CollectionImage, 'postings' | 'instants'> {
+  const { layout, image } = columns;
+  const builders: Record<string, PostingIndexBuilder> = {};
+  const values: Record<string, Int64s> = {};
+  const rowOf = new Uint32Array(origins.length);
+  for (const [i, { index, holds }] of layout.columns.entries()) {
+    if (holds === 'instant') {
+      const instants = (values[index] = new BigInt64Array(origins.length));
+      const { [index]: earlier } = columns.instants;
+      for (let row = 0; row < origins.length; row++) {
+        const origin = origins[row];
+        instants[row] = origin < 0 ? BigInt(changed[-1 - origin].values[i]) : earlier[origin];
+      }
+      continue;
+    }
+    const { keys, rows } = image.postings[index];
+    const table = KeyTableBuilder.from(keys);
+    const builder =
+      holds === 'text'
+        ? new PostingIndexBuilder(origins.length, rowOf, table)
+        : new PostingIndexBuilder(rows.length, undefined, table);
+    builder.addContinued(origins, columns.keys[index], (origin) =>
+      [parseJson(changed[-1 - origin].values[i])].flat().map(String),
+    );
+    builders[index] = builder.withoutUnusedKeys();
+  }
+  return finishIndexes(layout, builders, values);
+}
+
+/** Finishes indexes, and empties both records on the way: each index releases its build memory. */
+function finishIndexes(
+  layout: CollectionLayout,
+  builders: Record<string, PostingIndexBuilder>,
+  values: Record<string, Int64s>,
+): Pick<CollectionImage, 'postings' | 'instants'> {
+  const { columns, composites, postingOrder } = layout;
   const instants: Record<string, RankedInstantImage> = {};
   for (const index in values) {
     instants[index] = buildInstantIndex(values[index]);

@@ -7,7 +7,7 @@ import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import type { AdmissionMessage, LoaderData, LoaderMessage, LoaderTask } from './load-snapshot.ts';
 import type { Part } from './parts.ts';
 import { beginPass, type QueueEnd, type ReaderMessage, take } from './part-queue.ts';
-import { loadOrganizations, type OnProgress, readOrganizations } from './read-snapshot.ts';
+import { type FileContent, loadOrganizations, type OnProgress, readOrganizations } from './read-snapshot.ts';
 
 /** The loader: a thread that loads one snapshot. Its images are in shared memory and are not copied. */
 
@@ -29,7 +29,7 @@ port.on('message', ({ path, queue, ...task }: LoaderTask) => {
     const { snapshotId, producedAt } =
       queue === undefined
         ? readOrganizations(path, options, onOrganization)
-        : loadOrganizations(manifestFrom(queue), () => partsFrom(queue), options, onOrganization);
+        : loadOrganizations(manifestFrom(queue), contentFrom(queue), options, onOrganization);
     post({ complete: { snapshotId, producedAt } });
   } catch (error) {
     if (!(error instanceof RefusedSnapshot)) throw error;
@@ -61,6 +61,11 @@ function manifestFrom(queue: QueueEnd): Manifest {
   const message = nextFrom(queue);
   if ('manifest' in message) return message.manifest;
   throw new Error('the manifest is the first message');
+}
+
+/** Returns the content as the reader sends it: whole. It reads ahead while no list is live. */
+function contentFrom(queue: QueueEnd): FileContent {
+  return { partsOf: () => partsFrom(queue), hasChangedAfter: () => true };
 }
 
 function* partsFrom(queue: QueueEnd): Generator<Part> {

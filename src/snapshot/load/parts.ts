@@ -1,5 +1,5 @@
 import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../format/layout.ts';
-import { type Deletion, instantOf, readDeletions } from '../format/manifest.ts';
+import { type Deletion, instantOf, type ManifestOrganization, readDeletions } from '../format/manifest.ts';
 import type { openSnapshot } from '../format/snapshot-file.ts';
 import { type Columns, RunReader } from './run-reader.ts';
 
@@ -12,22 +12,26 @@ const DELETIONS = 1000;
 /** The largest collections come first: their build memory is released before the others are read. */
 export const IN_LOAD_ORDER = [TICKETS, ORDERS, EVENTS, SESSIONS, OFFERS];
 
+/** An organization, and those of its runs that are read. */
+export interface ReadOrganization extends Pick<ManifestOrganization, 'runs'> {
+  readonly organization: ManifestOrganization;
+}
+
 /**
- * Reads the content of a snapshot file in the order in which it is loaded: of each organization its runs, then its
- * deletions. Checks the digests of both, except those of changes.
+ * Reads the content of a snapshot file in the order in which it is loaded: of each organization its deletions, then its
+ * runs. Checks the digests of both, except those of changes.
  * @throws RefusedSnapshot
  */
-export function* readParts({ database, manifest }: ReturnType<typeof openSnapshot>): Generator<Part> {
+export function* readParts(
+  { database, manifest }: ReturnType<typeof openSnapshot>,
+  organizations: Iterable<ReadOrganization> = manifest.organizations.map((organization) => ({
+    organization,
+    runs: organization.runs,
+  })),
+): Generator<Part> {
   const reader = new RunReader(database);
   const until = instantOf(manifest.producedAt);
-  for (const organization of manifest.organizations) {
-    for (const layout of IN_LOAD_ORDER) {
-      for (const entry of organization.runs[layout.name]) {
-        const run = reader.read(layout, organization.organizationId, entry);
-        run.checkDigest();
-        yield run;
-      }
-    }
+  for (const { organization, runs } of organizations) {
     let deletions: Deletion[] = [];
     for (const deletion of readDeletions(database, organization, until)) {
       if (deletions.push(deletion) < DELETIONS) continue;
@@ -35,6 +39,13 @@ export function* readParts({ database, manifest }: ReturnType<typeof openSnapsho
       deletions = [];
     }
     yield { deletions };
+    for (const layout of IN_LOAD_ORDER) {
+      for (const entry of runs[layout.name]) {
+        const run = reader.read(layout, organization.organizationId, entry);
+        run.checkDigest();
+        yield run;
+      }
+    }
   }
 }
 

@@ -4,10 +4,8 @@ import { sharedUint32s } from '../../store/memory/shared-arrays.ts';
 import type { KnownList } from '../../store/registry/store-view.ts';
 import {
   byList,
-  type HistoryImage,
   lineageOf,
   type ListImage,
-  listOf,
   type LoadedImage,
   NO_SCHEDULE,
 } from '../../store/organization-image.ts';
@@ -20,23 +18,22 @@ import {
   SESSIONS,
   TICKETS,
 } from '../format/layout.ts';
-import {
-  instantOf,
-  listDigest,
-  type Manifest,
-  manifestDigest,
-  type ManifestOrganization,
-  recordsIn,
-  type RunEntry,
-} from '../format/manifest.ts';
+import { instantOf, type Manifest, manifestDigest, recordsIn, type RunEntry } from '../format/manifest.ts';
 import type { Place } from '../format/list-order.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
 import { checkRecords } from './check-records.ts';
-import { bytesToCopy, loadCollection, type StoredList } from './collection-loader.ts';
+import { bytesToCopy, loadOrContinue, OtherHistory } from './apply-changes.ts';
+import type { StoredList } from './collection-loader.ts';
 import { loadDeletions } from './load-deletions.ts';
 import { type RecordForm, STORED_EVENT, STORED_OFFER, STORED_ORDER, STORED_TICKET } from './record-form.ts';
-import { IN_LOAD_ORDER, type Part, readParts, takeColumns, takeDeletions } from './parts.ts';
-import { Run } from './run-reader.ts';
+import { IN_LOAD_ORDER, type Part, type ReadOrganization, readParts, takeDeletions } from './parts.ts';
+import { RunReader } from './run-reader.ts';
+import {
+  type FileHistory,
+  storedList,
+  type StoredOrganization,
+  storedOrganization,
+} from './stored-organization.ts';
 import { loadSessions } from './sessions-loader.ts';
 
 /** Called after each run with the number of records that were read, of those to read, and with the list of the run. */
@@ -75,16 +72,23 @@ export function readOrganizations(
   onOrganization: (image: LoadedImage) => void,
 ): Manifest {
   using snapshot = openSnapshot(path);
-  return loadOrganizations(snapshot.manifest, () => readParts(snapshot), options, onOrganization);
+  const reader = new RunReader(snapshot.database);
+  const content: FileContent = {
+    partsOf: (organizations) => readParts(snapshot, organizations),
+    hasChangedAfter: (...asked) => reader.hasChangedAfter(...asked),
+  };
+  return loadOrganizations(snapshot.manifest, content, options, onOrganization);
 }
 
-/**
- * Loads the content of a snapshot file, as `readOrganizations` does.
- * @param partsOf returns the parts of the file from the first one on
- */
+export interface FileContent extends Pick<RunReader, 'hasChangedAfter'> {
+  /** Returns the parts of organizations, of which it may get less than all runs. */
+  readonly partsOf: (organizations: readonly ReadOrganization[]) => Iterator<Part>;
+}
+
+/** Loads the content of a snapshot file, as `readOrganizations` does. */
 export function loadOrganizations(
   manifest: Manifest,
-  partsOf: () => Iterator<Part>,
+  { partsOf, hasChangedAfter }: FileContent,
   options: ReadOptions,
   onOrganization: (image: LoadedImage) => void,
 ): Manifest {
@@ -97,29 +101,41 @@ export function loadOrganizations(
     since: snapshots[0][1],
     until: instantOf(manifest.producedAt),
   };
-  const listsIn = (known: readonly KnownList[]) => {
+  /** Calls a function with each organization whose content is read, with the lists in memory. */
+  const readAll = (
+    known: readonly KnownList[],
+    read: (list: StoredOrganization, parts: Iterator<Part>) => void,
+  ) => {
     const owned = Map.groupBy(known, ({ organizationId }) => organizationId);
-    return (id: string) => owned.get(id) ?? [];
+    const stored = manifest.organizations.map((one) =>
+      storedOrganization(one, history, owned.get(one.organizationId) ?? [], hasChangedAfter),
+    );
+    const parts = partsOf(stored);
+    for (const one of stored) read(one, parts);
   };
   try {
     const known = options.admit?.(manifest, (lists) => {
-      const listsOf = listsIn(lists);
-      const content = { ...history, parts: partsOf() };
       let bytes = 0;
-      for (const one of manifest.organizations) {
-        const { stored } = storedLists(content, one, listsOf(one.organizationId));
-        for (const layout of IN_LOAD_ORDER) bytes += bytesToCopy(stored(layout));
-        Array.from(takeDeletions(content.parts));
-      }
+      readAll(lists, (one, parts) => {
+        const deletions = Array.from(takeDeletions(parts));
+        for (const layout of IN_LOAD_ORDER) bytes += bytesToCopy(storedList(one, layout, parts, deletions));
+      });
       return bytes;
     });
-    const listsOf = listsIn(known ?? []);
-    const content = { ...history, parts: partsOf() };
-    const onRun = runCounter(recordsIn(manifest), options.onProgress);
-    for (const organization of manifest.organizations) {
-      const lists = listsOf(organization.organizationId);
-      onOrganization(readOrganization(content, organization, lists, options, onRun));
+    const load = (lists: readonly KnownList[]) => {
+      const images: LoadedImage[] = [];
+      const onRun = runCounter(recordsIn(manifest), options.onProgress);
+      readAll(lists, (one, parts) => images.push(readOrganization(one, parts, history, options, onRun)));
+      return images;
+    };
+    let images: readonly LoadedImage[];
+    try {
+      images = load(known ?? []);
+    } catch (error) {
+      if (!(error instanceof OtherHistory)) throw error;
+      images = load((known ?? []).map((one) => ({ ...one, history: undefined })));
     }
+    images.forEach(onOrganization);
   } catch (error) {
     throw asRefusal(error);
   }
@@ -132,66 +148,36 @@ const COPIED_FORMS: Partial<Record<CollectionName, RecordForm>> = {
   orders: STORED_ORDER,
 };
 
-/** The next parts of a file, and what the histories of its organizations have in common. */
-interface FileContent extends Pick<HistoryImage, 'digest' | 'lineage' | 'since' | 'until'> {
-  readonly parts: Iterator<Part>;
-}
-
-/** Returns the lists of an organization, with those in memory, and a function that returns a collection to read. */
-function storedLists(
-  content: FileContent,
-  { organizationId, runs, ...organization }: ManifestOrganization,
-  inMemory: readonly KnownList[],
-) {
-  const { since: earliest, until } = content;
-  const began = instantOf(organization.since);
-  const range = { since: earliest > began ? earliest : began, until };
-  const lists = byList((name) => {
-    const digest = listDigest(runs, name);
-    const known = inMemory.filter(({ image }) => image.name === name);
-    return { digest, known, same: known.find(({ image }) => image.digest === digest)?.image };
-  });
-  const stored = (layout: CollectionLayout, onRun?: (run: Run) => void): StoredList => {
-    const entries = runs[layout.name];
-    const read = function* () {
-      for (const entry of entries) {
-        const run = new Run(layout, organizationId, entry, takeColumns(content.parts));
-        yield run;
-        onRun?.(run);
-        run.release();
-      }
-    };
-    const { known, same } = lists[listOf(layout.name)];
-    return { layout, entries, runs: read(), known, same, range };
-  };
-  return { range, lists, stored };
-}
-
 function readOrganization(
-  content: FileContent,
-  organization: ManifestOrganization,
-  inMemory: readonly KnownList[],
+  one: StoredOrganization,
+  parts: Iterator<Part>,
+  { digest, lineage }: FileHistory,
   { isThorough = false, parsedRuns }: ReadOptions,
   onRun: ReturnType<typeof runCounter>,
 ): LoadedImage {
+  const { organization, range, lists: declared, inMemory } = one;
   const { organizationId } = organization;
-  const { digest, lineage } = content;
-  const { range, lists: declared, stored: toRead } = storedLists(content, organization, inMemory);
-  const stored = (layout: CollectionLayout) => {
-    let last: Place | undefined;
-    return toRead(layout, (run) => {
-      const isParsed = parsedRuns?.get(run.entry.digest) === run.entry.recordsSum;
-      if (isThorough) last = checkRecords(run, COPIED_FORMS[layout.name], isParsed, last);
-      onRun(layout, run.entry);
-    });
+  const deletions = Array.from(takeDeletions(parts));
+  const stored = (layout: CollectionLayout): StoredList => {
+    const list = storedList(one, layout, parts, deletions);
+    const read = function* () {
+      let last: Place | undefined;
+      for (const run of list.runs) {
+        yield run;
+        const isParsed = parsedRuns?.get(run.entry.digest) === run.entry.recordsSum;
+        if (isThorough) last = checkRecords(run, COPIED_FORMS[layout.name], isParsed, last);
+        onRun(layout, run.entry);
+      }
+    };
+    return { ...list, runs: read() };
   };
   // In load order.
-  const tickets = loadCollection(stored(TICKETS));
-  const orders = loadCollection(stored(ORDERS));
+  const tickets = loadOrContinue(stored(TICKETS));
+  const orders = loadOrContinue(stored(ORDERS));
   // A response adds fields to an event, and partial views search the text of an offer.
-  const events = loadCollection(stored(EVENTS), STORED_EVENT);
+  const events = loadOrContinue(stored(EVENTS), STORED_EVENT);
   const { schedule, ...sessions } = loadSessions(stored(SESSIONS), events.image);
-  const offers = loadCollection(stored(OFFERS), STORED_OFFER);
+  const offers = loadOrContinue(stored(OFFERS), STORED_OFFER);
   const scheduled = { ...events, image: { ...events.image, instants: { startAt: schedule.startAt } } };
   const loaded = { events: scheduled, sessions, tickets, orders, offers };
   const lists = byList((name) => {
@@ -208,7 +194,7 @@ function readOrganization(
       })
     );
   });
-  const changes = loadDeletions(takeDeletions(content.parts), loaded, range.since);
+  const changes = loadDeletions(deletions, loaded, range.since);
   const history = sizedImage({
     name: 'history' as const,
     digest,

@@ -22,14 +22,18 @@ export type Columns = Readonly<Record<string, Buffer<ArrayBuffer>>>;
 
 /** Reads the runs of a snapshot file, one at a time. */
 export class RunReader {
-  readonly #statements: Readonly<Record<CollectionName, Database.Statement<[string, number], Columns>>>;
+  readonly #statements: Readonly<Record<CollectionName, RunStatement>>;
+  readonly #changes: Readonly<Record<CollectionName, RunStatement>>;
 
   constructor(database: Database.Database) {
-    this.#statements = byCollection((layout) => {
-      // The cast makes better-sqlite3 return bytes: it would decode a text column into a string.
-      const values = allColumns(layout).map((column) => `CAST(${column} AS BLOB) AS ${column}`);
-      return database.prepare(`SELECT ${values.join(', ')} FROM ${layout.table} WHERE ${isRun(layout)}`);
-    });
+    const statements = (columnsOf: (layout: CollectionLayout) => readonly string[]) =>
+      byCollection((layout): RunStatement => {
+        // The cast makes better-sqlite3 return bytes: it would decode a text column into a string.
+        const values = columnsOf(layout).map((column) => `CAST(${column} AS BLOB) AS ${column}`);
+        return database.prepare(`SELECT ${values.join(', ')} FROM ${layout.table} WHERE ${isRun(layout)}`);
+      });
+    this.#statements = statements(allColumns);
+    this.#changes = statements(() => [CHANGED_COLUMN]);
   }
 
   /**
@@ -37,10 +41,27 @@ export class RunReader {
    * @throws RefusedSnapshot when the run is missing or too large
    */
   read(layout: CollectionLayout, organizationId: string, entry: RunEntry): Run {
-    const columns = this.#statements[layout.name].get(organizationId, entry.firstRow);
-    if (columns === undefined) throw noRun(layout, organizationId, entry);
-    return new Run(layout, organizationId, entry, columns);
+    return readRun(this.#statements, layout, organizationId, entry);
   }
+
+  /**
+   * Returns whether a record of a run has changed after a time. Reads its changes alone.
+   * @param until time of the snapshot
+   */
+  hasChangedAfter(time: Instant, until: Instant, ...run: RunOf): boolean {
+    const { times } = readRun(this.#changes, ...run).changes(until);
+    return times.some(({ instant }) => instant > time);
+  }
+}
+
+type RunStatement = Database.Statement<[string, number], Columns>;
+type RunOf = [layout: CollectionLayout, organizationId: string, entry: RunEntry];
+
+function readRun(statements: Readonly<Record<CollectionName, RunStatement>>, ...run: RunOf): Run {
+  const [layout, organizationId, entry] = run;
+  const columns = statements[layout.name].get(organizationId, entry.firstRow);
+  if (columns === undefined) throw noRun(...run);
+  return new Run(...run, columns);
 }
 
 /** A stored run. Its accessors decode a column, and refuse one without exactly one value for each record. */
@@ -50,7 +71,7 @@ export class Run {
   readonly #organizationId: string;
   readonly columns: Columns;
   /** By index column, once one is needed. */
-  #values: readonly (readonly string[])[] | undefined;
+  #values: readonly ((row: number) => string)[] | undefined;
 
   constructor(layout: CollectionLayout, organizationId: string, entry: RunEntry, columns: Columns) {
     this.layout = layout;
@@ -135,24 +156,28 @@ export class Run {
 
   /** Returns the values of a record in the index columns, as JSON. */
   valuesAt(row: number): readonly string[] {
-    this.#values ??= this.layout.columns.map((column) => this.#elementsOf(column));
-    return this.#values.map((elements) => elements[row]);
+    this.#values ??= this.layout.columns.map((column) => this.#valuesOf(column));
+    return this.#values.map((valueAt) => valueAt(row));
   }
 
-  #elementsOf({ column, holds }: ColumnLayout): readonly string[] {
-    if (holds === 'instant') return Array.from(this.instants(column), String);
+  #valuesOf({ column, holds }: ColumnLayout): (row: number) => string {
+    if (holds === 'instant') {
+      const instants = this.instants(column);
+      return (row) => String(instants[row]);
+    }
     if (holds === 'text') {
       const { texts, textOf } = this.texts(column);
-      const elements = jsonOf(texts);
-      return Array.from(textOf, (text) => elements[text]);
+      return (row) => jsonOf(texts, textOf[row]);
     }
     const { texts, counts } = this.lists(column);
-    const elements = jsonOf(texts);
-    let end = 0;
-    return Array.from(counts, (count) => {
-      end += count;
-      return `[${elements.slice(end - count, end).join()}]`;
-    });
+    const ends = Uint32Array.from(counts);
+    for (let i = 1; i < ends.length; i++) ends[i] += ends[i - 1];
+    return (row) => {
+      const elements = Array.from({ length: counts[row] }, (_, i) =>
+        jsonOf(texts, ends[row] - counts[row] + i),
+      );
+      return `[${elements.join()}]`;
+    };
   }
 
   #decoded<T>(column: string, kind: string, decode: (column: Buffer, count: number) => T | undefined): T {
@@ -165,8 +190,8 @@ export class Run {
   }
 }
 
-function jsonOf(texts: Texts): string[] {
-  return Array.from(texts.ends, (_, i) => JSON.stringify(decodeText(texts, i)));
+function jsonOf(texts: Texts, i: number): string {
+  return JSON.stringify(decodeText(texts, i));
 }
 
 export function duplicateId({ table, resource }: CollectionLayout, id: string): RefusedSnapshot {

@@ -44,6 +44,13 @@ export function instantImage(instants: Int64s, rowOf?: ArrayLike<number>): Insta
   return { sorted, rows };
 }
 
+/** Returns the instant of each row. Each has one. */
+export function instantsByRow({ sorted, rows }: InstantImage): Int64s {
+  const instants = new BigInt64Array(rows.length);
+  for (let i = 0; i < rows.length; i++) instants[rows[i]] = sorted[i];
+  return instants;
+}
+
 /** Builds a ranked instant index. `instants` has the instant of each row. */
 export function buildInstantIndex(instants: Int64s): RankedInstantImage {
   const { sorted, rows } = instantImage(instants);

@@ -28,9 +28,26 @@ export class KeyTableBuilder {
   #ends = new Uint32Array(LEAST_KEYS + 1);
   #bytes = new Uint8Array(256);
   #count = 0;
-  /** By key. Distinguishes most keys without reading their bytes. */
+  /** By key from `#taken` on. Distinguishes most keys without reading their bytes. */
   #hashes = new Uint32Array(LEAST_KEYS);
+  /** Number of keys of another table, which are not hashed again. */
+  #taken = 0;
   #isFinished = false;
+
+  /** Returns a builder that has the keys of a table, with their numbers. */
+  static from({ slots, ends, bytes }: KeyTableImage): KeyTableBuilder {
+    const builder = new KeyTableBuilder();
+    const count = ends.length - 1;
+    builder.#slots = sharedUint32s(slots.length);
+    builder.#slots.set(slots);
+    builder.#ends = new Uint32Array(count + LEAST_KEYS + 1);
+    builder.#ends.set(ends);
+    builder.#hashes = new Uint32Array(count + LEAST_KEYS);
+    builder.#bytes = new Uint8Array(bytes.length + 256);
+    builder.#bytes.set(bytes);
+    [builder.#count, builder.#taken] = [count, count];
+    return builder;
+  }
 
   get count(): number {
     return this.#count;
@@ -80,7 +97,7 @@ export class KeyTableBuilder {
 
   #isKey(key: number, hash: number, source: Bytes, start: number, end: number): boolean {
     return (
-      this.#hashes[key] === hash &&
+      (key < this.#taken || this.#hashes[key] === hash) &&
       sameBytes(this.#bytes, this.#ends[key], this.#ends[key + 1], source, start, end)
     );
   }
@@ -105,12 +122,18 @@ export class KeyTableBuilder {
     const mask = slots.length - 1;
     const hashes = this.#hashes;
     for (let key = 0; key < this.#count; key++) {
-      let slot = hashes[key] & mask;
+      const hash =
+        key < this.#taken ? hashBytes(this.#bytes, this.#ends[key], this.#ends[key + 1]) : hashes[key];
+      let slot = hash & mask;
       while (slots[slot] !== 0) slot = (slot + 1) & mask;
       slots[slot] = key + 1;
     }
     this.#slots = slots;
   }
+}
+
+export function keyText({ ends, bytes }: KeyTableImage, key: number): string {
+  return Buffer.from(bytes.subarray(ends[key], ends[key + 1])).toString();
 }
 
 /** Returns the number of a key, or -1. */

@@ -1,7 +1,7 @@
 import { type Bytes, type Row, UINT32_BYTES, type Uint32s } from '../memory/shared-arrays.ts';
 import { findKey, KeyTableBuilder, type KeyTableImage } from './key-table.ts';
 import { buildPostingsByInstant, type PostingsByInstant } from './postings-by-instant.ts';
-import { valuesByKey } from './row-sets.ts';
+import { countStarts, valuesByKey } from './row-sets.ts';
 import type { Texts } from './texts.ts';
 
 /**
@@ -19,11 +19,16 @@ export interface PostingImage {
   readonly byInstant?: PostingsByInstant;
 }
 
+/** Share of the used keys that the others may reach in an index that continues another one … */
+const MAX_UNUSED = 1 / 8;
+/** … or their number. */
+const LEAST_UNUSED = 64;
+
 /** Lists up to this length need no wavelet matrix: a scan reads all of their rows. */
 const LONG_LIST = 128;
 
 export class PostingIndexBuilder {
-  readonly #keys = new KeyTableBuilder();
+  readonly #keys: KeyTableBuilder;
   /** The pairs of key and row. */
   #keyOf: Uint32s;
   #rowOf: Uint32s;
@@ -32,8 +37,10 @@ export class PostingIndexBuilder {
   /**
    * @param pairs expected number of pairs
    * @param rowOf buffer for the rows of the pairs; indexes whose pairs have the same rows may share one
+   * @param keys has numbers of keys already
    */
-  constructor(pairs = 0, rowOf: Uint32s = new Uint32Array(pairs)) {
+  constructor(pairs = 0, rowOf: Uint32s = new Uint32Array(pairs), keys = new KeyTableBuilder()) {
+    this.#keys = keys;
     this.#keyOf = new Uint32Array(pairs);
     this.#rowOf = rowOf;
   }
@@ -65,6 +72,58 @@ export class PostingIndexBuilder {
     for (let i = 0; i < counts.length; i++) {
       for (let rest = counts[i]; rest > 0; rest--) this.#rowOf[this.#count++] = firstRow + i;
     }
+  }
+
+  /**
+   * Adds all rows of a list that continues another one, whose keys this index has.
+   * @param origins by row: the row in the other list, or a negative number
+   * @param textsOf returns the keys of a row that has a negative origin
+   */
+  addContinued(
+    origins: Int32Array,
+    { firsts, keys }: KeysByRow,
+    textsOf: (origin: number) => readonly string[],
+  ): void {
+    for (let row = 0; row < origins.length; row++) {
+      const origin = origins[row];
+      if (origin >= 0) {
+        this.#reserve(firsts[origin + 1] - firsts[origin]);
+        for (let i = firsts[origin]; i < firsts[origin + 1]; i++) this.#add(row, keys[i]);
+        continue;
+      }
+      const texts = textsOf(origin).map((text) => Buffer.from(text));
+      this.#reserve(texts.length);
+      for (const key of texts) this.#add(row, this.#keys.intern(key, 0, key.length));
+    }
+  }
+
+  #add(row: Row, number: number): void {
+    this.#keyOf[this.#count] = number;
+    this.#rowOf[this.#count++] = row;
+  }
+
+  /** Returns this index, or, if it has many keys without a row, one that has only the others. */
+  withoutUnusedKeys(): PostingIndexBuilder {
+    const isUsed = new Uint8Array(this.#keys.count);
+    let used = 0;
+    for (const key of this.#keyOf.subarray(0, this.#count)) {
+      if (isUsed[key] === 0) used++;
+      isUsed[key] = 1;
+    }
+    if (this.#keys.count - used <= Math.max(used * MAX_UNUSED, LEAST_UNUSED)) return this;
+    const compact = new PostingIndexBuilder(this.#count, this.#rowOf);
+    const numbers = new Uint32Array(this.#keys.count);
+    for (let i = 0; i < this.#count; i++) {
+      const key = this.#keyOf[i];
+      if (isUsed[key] === 1) {
+        const bytes = this.#keys.key(key);
+        numbers[key] = compact.#keys.intern(bytes, 0, bytes.length);
+        isUsed[key] = 2;
+      }
+      compact.#keyOf[i] = numbers[key];
+    }
+    compact.#count = this.#count;
+    return compact;
   }
 
   #reserve(pairs: number): void {
@@ -103,6 +162,21 @@ export class PostingIndexBuilder {
     if (byInstant === undefined || !isAnyLong) return image;
     return { ...image, byInstant: buildPostingsByInstant({ rowOf, keyOf }, keyCount, ...byInstant) };
   }
+}
+
+/** Returns the keys of each row: those of row r are `keys[firsts[r] … firsts[r + 1]]`. */
+export function keysByRow({ starts, rows }: PostingImage, rowCount: number): KeysByRow {
+  const firsts = countStarts(rows, new Uint32Array(rowCount + 1));
+  const next = firsts.slice();
+  const keys = new Uint32Array(rows.length);
+  for (let key = 0; key + 1 < starts.length; key++)
+    for (let i = starts[key]; i < starts[key + 1]; i++) keys[next[rows[i]]++] = key;
+  return { firsts, keys };
+}
+
+export interface KeysByRow {
+  readonly firsts: Uint32s;
+  readonly keys: Uint32s;
 }
 
 export function postingList({ starts, rows }: PostingImage, key: number): Uint32s {

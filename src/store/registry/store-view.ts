@@ -1,4 +1,5 @@
 import {
+  type HistoryImage,
   type ListImage,
   type ListName,
   type OrganizationImage,
@@ -75,6 +76,8 @@ export function keyOf(organizationId: string, { name, digest }: SectionContent):
 export interface KnownList extends Pick<Section<ListImage>, 'organizationId' | 'image'> {
   /** Whether it stays in memory beside the snapshot that is loaded. */
   readonly stays: boolean;
+  /** The history of the live list, if the snapshot that is loaded descends from the live one. */
+  readonly history?: Pick<HistoryImage, 'until' | 'changes'> | undefined;
 }
 
 /** The answer to a declared snapshot. */

@@ -109,7 +109,7 @@ function columnValue(column: ColumnLayout, record: ImportedRecord): string {
   if (column.holds === 'instant') return String(column.of(record));
   // A URL cannot contain a lone surrogate.
   if (column.holds === 'list')
-    return JSON.stringify([...new Set(column.of(record).filter((text) => text.isWellFormed()))]);
+    return JSON.stringify([...new Set(column.of(record).filter((text) => text.isWellFormed()))].sort());
   const text = column.of(record);
   return JSON.stringify(text.isWellFormed() ? text : '');
 }

@@ -1,0 +1,210 @@
+import { copyFileSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { findRow } from '../../../src/store/index/id-index.ts';
+import { keyText } from '../../../src/store/index/key-table.ts';
+import { type PostingImage, postingList } from '../../../src/store/index/posting-index.ts';
+import type { InstantImage } from '../../../src/store/index/instant-index.ts';
+import { type CollectionImage, collectionOf } from '../../../src/store/organization-image.ts';
+import { OFFERS, ORDERS, TICKETS } from '../../../src/snapshot/format/layout.ts';
+import { instantOf, readDeletions } from '../../../src/snapshot/format/manifest.ts';
+import { openSnapshot } from '../../../src/snapshot/format/snapshot-file.ts';
+import { applyChanges } from '../../../src/snapshot/load/apply-changes.ts';
+import { RunReader } from '../../../src/snapshot/load/run-reader.ts';
+import type { StoredList } from '../../../src/snapshot/load/collection-loader.ts';
+import { byDepth } from '../../support/depth.ts';
+import { build, buildFile, textsOf, writeImport } from '../../support/import-folder.ts';
+import { change, World } from '../../support/random-history.ts';
+import { readSnapshot } from '../../support/read-snapshot.ts';
+import { recordsIn, times } from '../../support/records.ts';
+import { alterRuns, type RunContent } from '../../support/alter-runs.ts';
+import { reseal } from '../../support/digests.ts';
+import { beginsRun } from '../../../src/snapshot/format/schema.ts';
+import type { KnownList } from '../../../src/store/registry/store-view.ts';
+import { folderForAll, withFolder } from '../../support/temporary-folder.ts';
+
+const later = (ms: number) => new Date(Date.UTC(2026, 10, 21, 12) + ms);
+
+/** A list that is continued from snapshot to snapshot, with its changes. */
+interface Continued {
+  readonly image: CollectionImage;
+  readonly changed: InstantImage;
+}
+
+let slabs = 0;
+
+/** Returns an image whose records others may share, as those of a large list are. */
+function asShared(image: CollectionImage): CollectionImage {
+  const { slabs: own, ...records } = image.records;
+  const numbered = own.map(({ bytes }) => ({ number: ++slabs, bytes }));
+  return { ...image, records: { ...records, slabs: numbered, isShared: true } };
+}
+
+/** Returns the posting list of each key, without keys that have none. */
+function listsOf(image: PostingImage): Record<string, readonly number[]> {
+  const keys = Array.from({ length: image.keys.ends.length - 1 }, (_, key) => key);
+  return Object.fromEntries(
+    keys
+      .map((key) => [keyText(image.keys, key), [...postingList(image, key)]] as const)
+      .filter(([, rows]) => rows.length > 0),
+  );
+}
+
+/** Returns what a list answers, which does not depend on the numbers of keys. */
+function contentOf({ image, changed }: Continued, composites: readonly string[]) {
+  const { postings, instants, records, ids } = image;
+  const texts = textsOf(image);
+  const named = Object.entries(postings).filter(([index]) => !composites.includes(index));
+  return {
+    texts,
+    rows: texts.map((text) => findRow(ids, records, String(Object.values(JSON.parse(text) as object)[0]))),
+    postings: Object.fromEntries(named.map(([index, one]) => [index, listsOf(one)])),
+    pairs: composites.map((index) => Object.values(listsOf(postings[index])).sort()),
+    instants,
+    changed: [...changed.sorted].map((instant, i) => [instant, changed.rows[i]]).sort(),
+    sum: image.recordsSum,
+  };
+}
+
+describe('A list that is made of the live one and of changes', () => {
+  it('equals the list that is loaded from the file, after any changes', async () => {
+    const step = fc.array(change, { maxLength: 25 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(change, { minLength: 150, maxLength: 200 }),
+        fc.array(step, { minLength: 2, maxLength: 5 }),
+        (first, steps) =>
+          withFolder(async (inFolder) => {
+            const world = new World();
+            let continued = new Map<string, Continued>();
+            let until = 0n;
+            for (const [i, changes] of [first, ...steps].entries()) {
+              const changed = world.apply(changes);
+              writeImport(inFolder('import'), i === 0 ? world.all() : changed);
+              const [file, base] = [inFolder(`${i}.sqlite`), inFolder(`${i - 1}.sqlite`)];
+              // Changes are known since the snapshot before the last.
+              const options = { producedAt: later(i), keepChangesMs: 2 };
+              await build(inFolder('import'), file, i === 0 ? options : { base, ...options });
+              const loaded = readSnapshot(file);
+              using snapshot = openSnapshot(file);
+              const reader = new RunReader(snapshot.database);
+              const now = instantOf(later(i).toISOString());
+              const next = new Map<string, Continued>();
+              for (const [position, organization] of snapshot.manifest.organizations.entries()) {
+                const image = loaded.organizations[position];
+                const deletions = [...readDeletions(snapshot.database, organization, now)];
+                for (const layout of [TICKETS, ORDERS, OFFERS]) {
+                  const { name } = layout;
+                  const key = `${organization.organizationId} ${name}`;
+                  const cold = {
+                    image: collectionOf(image, name),
+                    changed: image.history.changes[name].changed,
+                  };
+                  const earlier = continued.get(key);
+                  next.set(key, { ...cold, image: asShared(cold.image) });
+                  if (earlier === undefined) continue;
+                  const at = [layout, organization.organizationId] as const;
+                  const runs = organization.runs[name]
+                    .filter((entry) => reader.hasChangedAfter(until, now, ...at, entry))
+                    .map((entry) => reader.read(...at, entry));
+                  const deleted = deletions
+                    .filter(({ collection, instant }) => collection === name && instant > until)
+                    .map(({ id }) => id);
+                  const known = { name: 'tickets', collections: { [name]: earlier.image } };
+                  const list = {
+                    ...{
+                      layout,
+                      entries: organization.runs[name],
+                      runs,
+                      same: undefined,
+                      predecessor: undefined,
+                    },
+                    known: [{ organizationId: '', image: known, stays: false }],
+                    range: image.history,
+                  } as unknown as StoredList;
+                  const applied = applyChanges(list, { ...earlier, until, deleted });
+                  const composites = layout.composites.map((pair) => pair.join(' '));
+                  expect(contentOf(applied, composites), `${key} ${i}`).to.deep.equal(
+                    contentOf(cold, composites),
+                  );
+                  next.set(key, { changed: applied.changed, image: asShared(applied.image) });
+                }
+              }
+              continued = next;
+              until = now;
+            }
+          }),
+      ),
+      { seed: 20261128, numRuns: byDepth({ short: 4, deep: 200 }) },
+    );
+  });
+});
+
+describe('A load of a snapshot that descends from the live one', () => {
+  const inFolder = folderForAll();
+  const { ticket } = recordsIn('north');
+  // Some ids begin a run.
+  const beginners = times(10_000, (i) => `run_${i}`).filter(beginsRun);
+  const ids = [...times(600, (i) => `tkt_${i}`), ...beginners.slice(0, 3)];
+  const tickets = ids.map((id, i) =>
+    ticket(id, { offerName: 'x'.repeat(4000), issuedAt: later(-100_000 * ((i * 7) % 603)).toISOString() }),
+  );
+  const first = inFolder('first.sqlite');
+  const second = inFolder('second.sqlite');
+
+  before(async () => {
+    await buildFile({ organizations: [{ organizationId: 'north' }], tickets }, first);
+    const changed = [ticket('tkt_new'), ticket('tkt_7', { offerName: 'changed' })];
+    const deletions = [{ organizationId: 'north', collection: 'tickets', id: 'tkt_9' }];
+    await buildFile({ tickets: changed, deletions }, second, { base: first, producedAt: later(1) });
+  });
+
+  /** Loads a file after the first one. Returns the tickets, and the number of records that were read. */
+  function loadAfterFirst(path: string) {
+    const known = readSnapshot(first).organizations.flatMap(
+      ({ organizationId, lists, history }): KnownList[] => [
+        { organizationId, image: lists.tickets, stays: false, history },
+      ],
+    );
+    let read = 0;
+    const onProgress = (records: number) => (read = records);
+    const { organizations } = readSnapshot(path, { admit: () => known, onProgress });
+    const [{ history }] = organizations;
+    return {
+      texts: textsOf(collectionOf(organizations[0], 'tickets')),
+      changes: history.changes.tickets,
+      read,
+    };
+  }
+
+  it('reads the runs with later changes', () => {
+    const { texts, changes, read } = loadAfterFirst(second);
+    expect(read).to.be.within(1, ids.length - 1);
+    expect(texts).to.deep.equal(textsOf(collectionOf(readSnapshot(second).organizations[0], 'tickets')));
+    expect(changes.changed.sorted).to.have.length(2);
+    expect(changes.deleted.sorted).to.have.length(1);
+  });
+
+  const setRecord = (run: RunContent) => {
+    run.records[1] = run.records[1].replace('xxx', 'yyy');
+  };
+  for (const [what, alter] of [
+    [
+      'a change',
+      (path: string) => {
+        alterRuns(path, 'tickets', setRecord);
+      },
+    ],
+    ['a deletion', (path: string) => new Database(path).exec('DELETE FROM deletions').close()],
+  ] as const)
+    it(`reads all runs of a list whose history lacks ${what}`, () => {
+      const path = inFolder('altered.sqlite');
+      copyFileSync(second, path);
+      alter(path);
+      reseal(path);
+      const { texts, read } = loadAfterFirst(path);
+      expect(texts).to.deep.equal(textsOf(collectionOf(readSnapshot(path).organizations[0], 'tickets')));
+      expect(read).to.equal(texts.length);
+    });
+});
