@@ -150,19 +150,19 @@ describe('A load of a snapshot that descends from the live one', () => {
   const tickets = ids.map((id, i) =>
     ticket(id, { offerName: 'x'.repeat(4000), issuedAt: later(-100_000 * ((i * 7) % 603)).toISOString() }),
   );
-  const first = inFolder('first.sqlite');
-  const second = inFolder('second.sqlite');
+  const first = () => inFolder('first.sqlite');
+  const second = () => inFolder('second.sqlite');
 
   before(async () => {
-    await buildFile({ organizations: [{ organizationId: 'north' }], tickets }, first);
+    await buildFile({ organizations: [{ organizationId: 'north' }], tickets }, first());
     const changed = [ticket('tkt_new'), ticket('tkt_7', { offerName: 'changed' })];
     const deletions = [{ organizationId: 'north', collection: 'tickets', id: 'tkt_9' }];
-    await buildFile({ tickets: changed, deletions }, second, { base: first, producedAt: later(1) });
+    await buildFile({ tickets: changed, deletions }, second(), { base: first(), producedAt: later(1) });
   });
 
   /** Loads a file after the first one. Returns the tickets, and the number of records that were read. */
   function loadAfterFirst(path: string) {
-    const known = readSnapshot(first).organizations.flatMap(
+    const known = readSnapshot(first()).organizations.flatMap(
       ({ organizationId, lists, history }): KnownList[] => [
         { organizationId, image: lists.tickets, stays: false, history },
       ],
@@ -179,9 +179,9 @@ describe('A load of a snapshot that descends from the live one', () => {
   }
 
   it('reads the runs with later changes', () => {
-    const { texts, changes, read } = loadAfterFirst(second);
+    const { texts, changes, read } = loadAfterFirst(second());
     expect(read).to.be.within(1, ids.length - 1);
-    expect(texts).to.deep.equal(textsOf(collectionOf(readSnapshot(second).organizations[0], 'tickets')));
+    expect(texts).to.deep.equal(textsOf(collectionOf(readSnapshot(second()).organizations[0], 'tickets')));
     expect(changes.changed.sorted).to.have.length(2);
     expect(changes.deleted.sorted).to.have.length(1);
   });
@@ -200,7 +200,7 @@ describe('A load of a snapshot that descends from the live one', () => {
   ] as const)
     it(`reads all runs of a list whose history lacks ${what}`, () => {
       const path = inFolder('altered.sqlite');
-      copyFileSync(second, path);
+      copyFileSync(second(), path);
       alter(path);
       reseal(path);
       const { texts, read } = loadAfterFirst(path);
