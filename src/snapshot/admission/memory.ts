@@ -86,7 +86,7 @@ const LOADER_BYTES = 96 * MEGABYTE; // the threads of a load: 70 to 90 MB were m
  *     peak = held + 96 MB
  *            + 12 bytes for each record of lists in memory, 64 kB for each organization, 936 bytes for each run, and 10
  *              times the columns of the largest run
- *            + the larger of what is needed to build the largest list, and 250 bytes for each of the most deletions
+ *            + the most that an organization needs to build a list, with 250 bytes for each of its deletions
  *
  * With records of a kilobyte, `held` exceeds the actual images by 10 to 25 %.
  * @param kept the keys of the lists that the load does not make again; by default none
@@ -104,7 +104,8 @@ export function memoryNeed(
   for (const { organizationId, name, runs, columns, deletionCount, deletionBytes } of organizations) {
     held += deletionBytes + deletionCount * DELETION_BYTES;
     objects += ORGANIZATION_BYTES + name.length * NAME_BYTES;
-    building = Math.max(building, deletionCount * DELETION_BUILDING_BYTES);
+    const deletions = deletionCount * DELETION_BUILDING_BYTES;
+    building = Math.max(building, deletions);
     const isKept = byList(
       (list) =>
         // No packed list is kept, so that the digests of thousands are not computed.
@@ -126,7 +127,7 @@ export function memoryNeed(
       held += indexBytes(layout, rowCount(entries), sizes);
       const parts =
         rowCount(entries) * BUILDING_BYTES + sizes.elements * ELEMENT_BUILDING_BYTES + sizes.bytes * 2;
-      building = Math.max(building, parts);
+      building = Math.max(building, deletions + parts);
     }
   }
   held += bytesToCopy ?? records;

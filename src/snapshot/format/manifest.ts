@@ -80,7 +80,7 @@ export function rowCount(runs: readonly RunEntry[]): number {
   return last === undefined ? 0 : last.firstRow + last.recordCount;
 }
 
-export function recordsIn({ organizations }: Manifest): number {
+export function recordsIn({ organizations }: Pick<Manifest, 'organizations'>): number {
   let records = 0;
   for (const { runs } of organizations) for (const { name } of COLLECTIONS) records += rowCount(runs[name]);
   return records;

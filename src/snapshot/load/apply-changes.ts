@@ -1,20 +1,20 @@
-import { isUtf8 } from 'node:buffer';
 import type { Instant } from '../../contract/timestamp.ts';
 import { addIds, findRow, newIdIndex } from '../../store/index/id-index.ts';
 import { type InstantImage, instantImage } from '../../store/index/instant-index.ts';
 import { lowerInstantBound } from '../../store/index/row-sets.ts';
-import { hashText } from '../../store/index/texts.ts';
+import { decodeText, hashText } from '../../store/index/texts.ts';
 import type { Row } from '../../store/memory/shared-arrays.ts';
 import type { CollectionImage } from '../../store/organization-image.ts';
 import type { RecordsBuilder } from '../../store/records-builder.ts';
 import { recordAt } from '../../store/records.ts';
 import type { CollectionLayout } from '../format/layout.ts';
 import { recordsSum, rowCount } from '../format/manifest.ts';
-import { inconsistent, RefusedSnapshot } from '../format/refused-snapshot.ts';
+import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { recordDigest, sumText } from '../format/schema.ts';
 import {
   bytesToLoad,
   checkForm,
+  checkUtf8,
   divideRecords,
   loadCollection,
   type LoadedCollection,
@@ -25,7 +25,6 @@ import {
 import { KnownRecords } from './known-records.ts';
 import { type ChangedRecord, continueIndexes, EarlierColumns, type Origins } from './list-indexes.ts';
 import type { RecordForm } from './record-form.ts';
-import type { Run } from './run-reader.ts';
 
 /** The history of a list in memory does not lead to the new list, which has to be loaded as a whole. */
 export class OtherHistory extends RefusedSnapshot {
@@ -116,9 +115,10 @@ function mergeRows(
       if (changedAt <= until) continue;
       const [start, end] = [offsets[i], offsets[i + 1] - 1];
       if (form !== undefined) checkForm(form, run, i, start, end);
-      const record = copyOf(run, start, end);
+      checkUtf8(run, start, end);
+      const record = Buffer.from(run.records.subarray(start, end));
       const values = run.valuesAt(i);
-      leave(ids.bytes.toString('utf8', ids.starts[i], ids.ends[i]));
+      leave(decodeText(ids, i));
       sum += recordDigest(layout.name, values, record.toString());
       const row = run.entry.firstRow + i;
       changed.push({ row, record, hash: hashText(ids, i), values, changedAt });
@@ -135,13 +135,6 @@ function mergeRows(
     origins[row] = next++;
   }
   return { origins, changed };
-}
-
-/** Returns a copy of the bytes of a record. Refuses others than UTF-8. */
-function copyOf({ layout, entry, records }: Run, start: number, end: number): Buffer {
-  const record = Buffer.from(records.subarray(start, end));
-  if (isUtf8(record)) return record;
-  throw inconsistent(`the records of ${layout.table} at row ${entry.firstRow} are not UTF-8`);
 }
 
 /** Makes the records: refers to those that stay, and copies the changed ones. */

@@ -32,7 +32,7 @@ export interface Predecessor {
 export interface StoredList {
   readonly layout: CollectionLayout;
   readonly entries: readonly RunEntry[];
-  /** The runs of the entries, in order, their digests checked. Each is taken when its predecessor is loaded. */
+  /** Those of its runs that are read, in order, their digests checked. Each is taken when the one before it is loaded. */
   readonly runs: Iterable<Run>;
   /** Lists in memory whose records the new one shares, the live one first. */
   readonly known: readonly KnownList[];
@@ -165,8 +165,7 @@ function loadRecords(
   /** The first record that is not added yet. */
   let next = 0;
   const copyUntil = (end: number) => {
-    if (!isUtf8(records.subarray(offsets[next], offsets[end])))
-      throw inconsistent(`the records of ${layout.table} at row ${firstRow} are not UTF-8`);
+    checkUtf8(run, offsets[next], offsets[end]);
     builder.copy(firstRow + next, records, offsets, next, end);
   };
   for (let i = 0; i < recordCount; i++) {
@@ -180,6 +179,12 @@ function loadRecords(
     } else if (form !== undefined) checkForm(form, run, i, offsets[i], end);
   }
   if (next < recordCount) copyUntil(recordCount);
+}
+
+/** @throws RefusedSnapshot when the records of a run at `start … end` are not UTF-8 */
+export function checkUtf8({ layout, entry, records }: Run, start: number, end: number): void {
+  if (!isUtf8(records.subarray(start, end)))
+    throw inconsistent(`the records of ${layout.table} at row ${entry.firstRow} are not UTF-8`);
 }
 
 /** @throws RefusedSnapshot when record `i` of a run, at its bytes `start … end`, does not have a form */

@@ -28,8 +28,8 @@ export function* readParts(
     organization,
     runs: organization.runs,
   })),
+  reader = new RunReader(database),
 ): Generator<Part> {
-  const reader = new RunReader(database);
   const until = instantOf(manifest.producedAt);
   for (const { organization, runs } of organizations) {
     let deletions: Deletion[] = [];

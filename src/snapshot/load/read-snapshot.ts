@@ -63,8 +63,8 @@ export function inspectSnapshot(path: string): Manifest {
 
 /**
  * Reads a snapshot file into shared memory, and checks it in full.
- * The checks cover header, schema, counts, order of sessions, distinct ids, the digest of every run, deletions, and the
- * form of the records that serving depends on. Passes on each organization when it is read, in manifest order.
+ * The checks cover header, schema, counts, order of sessions, distinct ids, the digest of every run that is read, deletions,
+ * and the form of the records that serving depends on. Passes on each organization when it is read, in manifest order.
  */
 export function readOrganizations(
   path: string,
@@ -74,7 +74,7 @@ export function readOrganizations(
   using snapshot = openSnapshot(path);
   const reader = new RunReader(snapshot.database);
   const content: FileContent = {
-    partsOf: (organizations) => readParts(snapshot, organizations),
+    partsOf: (organizations) => readParts(snapshot, organizations, reader),
     hasChangedAfter: (...asked) => reader.hasChangedAfter(...asked),
   };
   return loadOrganizations(snapshot.manifest, content, options, onOrganization);
@@ -101,7 +101,10 @@ export function loadOrganizations(
     since: snapshots[0][1],
     until: instantOf(manifest.producedAt),
   };
-  /** Calls a function with each organization whose content is read, with the lists in memory. */
+  /**
+   * Calls a function with each organization, and the parts of its content. Calls it again with all runs of an organization
+   * whose history does not lead from the live lists to the new ones.
+   */
   const readAll = (
     known: readonly KnownList[],
     read: (list: StoredOrganization, parts: Iterator<Part>) => void,
@@ -110,32 +113,36 @@ export function loadOrganizations(
     const stored = manifest.organizations.map((one) =>
       storedOrganization(one, history, owned.get(one.organizationId) ?? [], hasChangedAfter),
     );
-    const parts = partsOf(stored);
-    for (const one of stored) read(one, parts);
+    let parts = partsOf(stored);
+    for (const [i, one] of stored.entries()) {
+      try {
+        read(one, parts);
+      } catch (error) {
+        if (!(error instanceof OtherHistory)) throw error;
+        const inMemory = one.inMemory.map((list) => ({ ...list, history: undefined }));
+        const whole = storedOrganization(one.organization, history, inMemory, hasChangedAfter);
+        parts = partsOf([whole, ...stored.slice(i + 1)]);
+        read(whole, parts);
+      }
+    }
   };
   try {
     const known = options.admit?.(manifest, (lists) => {
       let bytes = 0;
       readAll(lists, (one, parts) => {
         const deletions = Array.from(takeDeletions(parts));
-        for (const layout of IN_LOAD_ORDER) bytes += bytesToCopy(storedList(one, layout, parts, deletions));
+        const copied = IN_LOAD_ORDER.map((layout) => bytesToCopy(storedList(one, layout, parts, deletions)));
+        bytes += copied.reduce((sum, more) => sum + more, 0);
       });
       return bytes;
     });
-    const load = (lists: readonly KnownList[]) => {
-      const images: LoadedImage[] = [];
-      const onRun = runCounter(recordsIn(manifest), options.onProgress);
-      readAll(lists, (one, parts) => images.push(readOrganization(one, parts, history, options, onRun)));
-      return images;
-    };
-    let images: readonly LoadedImage[];
-    try {
-      images = load(known ?? []);
-    } catch (error) {
-      if (!(error instanceof OtherHistory)) throw error;
-      images = load((known ?? []).map((one) => ({ ...one, history: undefined })));
-    }
-    images.forEach(onOrganization);
+    const total = recordsIn(manifest);
+    let done = 0;
+    readAll(known ?? [], (one, parts) => {
+      const onRun = runCounter(total, options.onProgress, done);
+      onOrganization(readOrganization(one, parts, history, options, onRun));
+      done += recordsIn({ organizations: [one.organization] });
+    });
   } catch (error) {
     throw asRefusal(error);
   }
@@ -213,9 +220,11 @@ function readOrganization(
   return { organizationId, lists, history: { ...history, lineage }, earlier };
 }
 
-/** Returns a function that counts the records of each run that was read, and reports them. */
-export function runCounter(total: number, onProgress?: OnProgress) {
-  let records = 0;
+/**
+ * Returns a function that counts the records of each run that was read, and reports them.
+ * @param records number of those before
+ */
+export function runCounter(total: number, onProgress?: OnProgress, records = 0) {
   return ({ name }: CollectionLayout, { recordCount }: RunEntry): void => {
     records += recordCount;
     onProgress?.(records, total, name);

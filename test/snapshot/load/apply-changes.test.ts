@@ -161,7 +161,7 @@ describe('A load of a snapshot that descends from the live one', () => {
   });
 
   /** Loads a file after the first one. Returns the tickets, and the number of records that were read. */
-  function loadAfterFirst(path: string) {
+  function loadAfterFirst(path: string, countFirst = false) {
     const known = readSnapshot(first()).organizations.flatMap(
       ({ organizationId, lists, history }): KnownList[] => [
         { organizationId, image: lists.tickets, stays: false, history },
@@ -169,9 +169,17 @@ describe('A load of a snapshot that descends from the live one', () => {
     );
     let read = 0;
     const onProgress = (records: number) => (read = records);
-    const { organizations } = readSnapshot(path, { admit: () => known, onProgress });
+    let toCopy = 0;
+    const { organizations } = readSnapshot(path, {
+      admit: (_, bytesToCopy) => {
+        if (countFirst) toCopy = bytesToCopy(known);
+        return known;
+      },
+      onProgress,
+    });
     const [{ history }] = organizations;
     return {
+      toCopy,
       texts: textsOf(collectionOf(organizations[0], 'tickets')),
       changes: history.changes.tickets,
       read,
@@ -203,7 +211,8 @@ describe('A load of a snapshot that descends from the live one', () => {
       copyFileSync(second(), path);
       alter(path);
       reseal(path);
-      const { texts, read } = loadAfterFirst(path);
+      const { texts, read, toCopy } = loadAfterFirst(path, true);
+      expect(toCopy).to.be.greaterThan(0);
       expect(texts).to.deep.equal(textsOf(collectionOf(readSnapshot(path).organizations[0], 'tickets')));
       expect(read).to.equal(texts.length);
     });
