@@ -108,7 +108,10 @@ run() { # REASON COMMAND…
   ((status == 0)) || fail "$1" "$(sed -n '1p;$p' "$folder/errors" | uniq | paste -sd ' ')"
 }
 sql() { psql --no-psqlrc --quiet --no-align --tuples-only -v ON_ERROR_STOP=1 "$@"; }
-snapshot() { npm run --silent snapshot -- "$@"; }
+# As `npm run snapshot`, without the start of npm.
+snapshot() {
+  NODE_COMPILE_CACHE=node_modules/.cache/compiled node_modules/.bin/node --max-semi-space-size=4 scripts/snapshot.ts "$@"
+}
 
 # A rollback lasts until the operator ends the pause.
 if [[ -e $folder/paused ]]; then

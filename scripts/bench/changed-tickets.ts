@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import Database from 'better-sqlite3';
 import { buildSnapshot } from '../../src/snapshot/builder/build-snapshot.ts';
 
-/** Which tickets change: the first ones in this order, an SQL expression over the view of the tickets. */
+/** Which tickets change: the first ones in this order, an SQL expression over the table of the tickets. */
 interface Distribution {
   /** Completes "changes of". */
   readonly name: string;
@@ -20,7 +20,7 @@ export const HALF: Distribution = {
 };
 const EVENTS: Distribution = { name: 'all tickets of a few events', order: 'hash(event_id), row' };
 export const LATEST: Distribution = { name: 'the latest tickets', order: 'row' };
-/** From the least kind to the kindest: changes touch all runs of a list, those of some months, or the first ones. */
+/** From the least kind to the kindest: changes lie anywhere in a list, in some months of it, or at its start. */
 export const DISTRIBUTIONS: readonly Distribution[] = [RANDOM, EVENTS, LATEST];
 
 interface Changes {

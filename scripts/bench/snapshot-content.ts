@@ -1,6 +1,5 @@
 import Database from 'better-sqlite3';
 import type { CollectionName } from '../../src/contract/operations.ts';
-import { byCollection } from '../../src/snapshot/format/layout.ts';
 
 /** A record as the bench reads it; its fields depend on its collection. */
 export type SampleRecord = Readonly<Record<string, unknown>>;
@@ -14,7 +13,7 @@ export class SnapshotContent implements Disposable {
   }
 
   count(collection: CollectionName): number {
-    const sql = 'SELECT sum(record_count) FROM runs WHERE collection = ?';
+    const sql = 'SELECT sum(record_count) FROM lists WHERE collection = ?';
     return this.#database.prepare<[string], number | null>(sql).pluck().get(collection) ?? 0;
   }
 
@@ -23,21 +22,15 @@ export class SnapshotContent implements Disposable {
    * @param phase offset of the first record, 0 to 1 of a distance: another phase gives other records when there are enough
    */
   records(collection: CollectionName, wanted: number, phase = 0): SampleRecord[] {
-    const distance = Math.max(1, this.count(collection) / wanted);
+    const count = this.count(collection);
+    const distance = Math.max(1, count / wanted);
+    const select = this.#database
+      .prepare<[row: number], string>(`SELECT record FROM ${collection} WHERE row = ?`)
+      .pluck();
     const found: SampleRecord[] = [];
-    let row = 0;
-    // The views of the schema would parse every record.
-    const { table } = byCollection((layout) => layout)[collection];
-    const runs = this.#database.prepare<[], { record_lengths: string; records: Buffer }>(
-      `SELECT record_lengths, CAST(records AS BLOB) AS records FROM ${table}`,
-    );
-    for (const { record_lengths: lengths, records } of runs.iterate()) {
-      let start = 0;
-      for (const length of JSON.parse(lengths) as number[]) {
-        if (row++ === Math.floor((found.length + phase) * distance))
-          found.push(JSON.parse(records.toString('utf8', start, start + length)) as SampleRecord);
-        start += length + 1;
-      }
+    for (let i = 0; (i + phase) * distance < count; i++) {
+      const record = select.get(Math.floor((i + phase) * distance) + 1);
+      if (record !== undefined) found.push(JSON.parse(record) as SampleRecord);
     }
     return found;
   }
@@ -54,7 +47,7 @@ export class SnapshotContent implements Disposable {
 
   /** Returns the number of orders of each event. */
   orderCounts(): Map<string, number> {
-    const sql = 'SELECT event_id, count(*) FROM order_events GROUP BY event_id';
+    const sql = 'SELECT value, count(*) FROM orders, json_each(event_ids) GROUP BY value';
     return new Map(this.#database.prepare<[], [string, number]>(sql).raw().all());
   }
 

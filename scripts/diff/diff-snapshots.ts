@@ -1,24 +1,17 @@
-import { hash } from 'node:crypto';
 import type { CollectionName } from '../../src/contract/operations.ts';
-import { parseObject, textIn } from '../../src/snapshot/format/json-values.ts';
+import { byCollection, COLLECTIONS, type CollectionLayout } from '../../src/snapshot/format/layout.ts';
 import {
-  byCollection,
-  COLLECTIONS,
-  type CollectionLayout,
-  OFFERS,
-  SESSIONS,
-} from '../../src/snapshot/format/layout.ts';
-import {
+  contentDigest,
   declaredCounts,
   type ManifestOrganization,
+  NO_RECORDS,
   type RecordCounts,
-  type RunEntry,
 } from '../../src/snapshot/format/manifest.ts';
-import { inconsistent, RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
+import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { asRefusal, type OpenSnapshot, openSnapshot } from '../../src/snapshot/format/snapshot-file.ts';
-import { type OnProgress, runCounter } from '../../src/snapshot/load/read-snapshot.ts';
-import { duplicateId, type Run, RunReader } from '../../src/snapshot/load/run-reader.ts';
-import { decodeText } from '../../src/store/index/texts.ts';
+import { Block, duplicateId } from '../../src/snapshot/load/block.ts';
+import { BlockReader } from '../../src/snapshot/load/block-reader.ts';
+import { type OnProgress, recordCounter } from '../../src/snapshot/load/read-snapshot.ts';
 
 /** The changes from one snapshot to another. */
 export interface SnapshotDiff {
@@ -54,15 +47,14 @@ export interface RecordsDiff {
 
 /**
  * Compares two snapshot files.
- * Reads only organizations that both have with different digests, and of these only the runs that differ. Takes about
- * 200 bytes of memory for each record of these runs.
+ * Reads only lists that both have with different records. Takes about 200 bytes of memory for each of them.
  * @throws RefusedSnapshot; unlike elsewhere, its message names the file
  */
 export function diffSnapshots(before: string, after: string, onProgress?: OnProgress): SnapshotDiff {
   using a = new Side(before);
   using b = new Side(after);
   const organizations: OrganizationDiff[] = [];
-  const onRun = runCounter(recordsToRead(a, b), onProgress);
+  const onBlock = recordCounter(recordsToRead(a, b), onProgress);
   for (const [organizationId, earlier] of a.organizations) {
     if (b.organizations.has(organizationId)) continue;
     organizations.push({ organizationId, state: 'removed', before: declaredCounts(earlier) });
@@ -71,7 +63,7 @@ export function diffSnapshots(before: string, after: string, onProgress?: OnProg
     const earlier = a.organizations.get(organizationId);
     if (earlier === undefined)
       organizations.push({ organizationId, state: 'added', after: declaredCounts(later) });
-    else if (earlier.contentDigest === later.contentDigest)
+    else if (contentDigest(earlier) === contentDigest(later))
       organizations.push({ organizationId, state: 'unchanged' });
     else {
       organizations.push({
@@ -79,12 +71,11 @@ export function diffSnapshots(before: string, after: string, onProgress?: OnProg
         state: 'changed',
         before: declaredCounts(earlier),
         after: declaredCounts(later),
-        records: byCollection((layout) =>
-          compareRecords(
-            a.fingerprints(layout, organizationId, runsOnlyIn(earlier, later, layout), onRun),
-            b.fingerprints(layout, organizationId, runsOnlyIn(later, earlier, layout), onRun),
-          ),
-        ),
+        records: byCollection((layout) => {
+          if (isSame(earlier, later, layout)) return { added: [], changed: [], removed: [] };
+          const digests = [a, b].map((side) => side.digests(layout, organizationId, onBlock));
+          return compareRecords(digests[0], digests[1]);
+        }),
       });
     }
   }
@@ -92,25 +83,19 @@ export function diffSnapshots(before: string, after: string, onProgress?: OnProg
   return { before: a.name, after: b.name, organizations };
 }
 
-/** Returns the runs of a list that the other snapshot lacks. Runs with the same digest have the same records. */
-function runsOnlyIn(
-  { runs }: ManifestOrganization,
-  other: ManifestOrganization,
-  { name }: CollectionLayout,
-): RunEntry[] {
-  const digests = new Set(other.runs[name].map(({ digest }) => digest));
-  return runs[name].filter(({ digest }) => !digests.has(digest));
+function isSame(a: ManifestOrganization, b: ManifestOrganization, { name }: CollectionLayout): boolean {
+  return a.lists[name].recordsSum === b.lists[name].recordsSum;
 }
 
-/** Returns the number of records in runs that only one of two snapshots has, of the organizations of both. */
+/** Returns the number of records in lists that differ, of the organizations of both snapshots. */
 function recordsToRead(a: Side, b: Side): number {
   let records = 0;
   for (const [organizationId, earlier] of a.organizations) {
     const later = b.organizations.get(organizationId);
     if (later === undefined) continue;
     for (const layout of COLLECTIONS) {
-      const runs = [...runsOnlyIn(earlier, later, layout), ...runsOnlyIn(later, earlier, layout)];
-      for (const { recordCount } of runs) records += recordCount;
+      if (isSame(earlier, later, layout)) continue;
+      records += earlier.lists[layout.name].recordCount + later.lists[layout.name].recordCount;
     }
   }
   return records;
@@ -131,35 +116,25 @@ class Side implements Disposable {
     this.organizations = new Map(organizations.map((one) => [one.organizationId, one]));
   }
 
-  /** Reads runs of a collection and checks their digests. */
-  fingerprints(
+  /** Returns the digests of the records of a collection by id, in list order. Checks that of the list. */
+  digests(
     layout: CollectionLayout,
     organizationId: string,
-    entries: readonly RunEntry[],
-    onRun: ReturnType<typeof runCounter>,
-  ): Fingerprints {
+    onBlock: ReturnType<typeof recordCounter>,
+  ): ReadonlyMap<string, bigint> {
     return naming(this.#path, () => {
-      const reader = new RunReader(this.#snapshot.database);
-      const fingerprints = new Map<string, string>();
-      for (const entry of entries) {
-        const run = reader.read(layout, organizationId, entry);
-        run.checkDigest();
-        const eventIds = unservedEventIds(layout, run);
-        let start = 0;
-        for (const [i, length] of run.lengths().entries()) {
-          const text = run.records.toString('utf8', start, start + length);
-          start += length + 1;
-          const id = textIn(parseObject(text)?.[layout.resource.id]);
-          if (id === '') {
-            const place = `record ${entry.firstRow + i} of ${layout.table}`;
-            throw inconsistent(`${place} is not the JSON text of a record with its id`);
-          }
-          if (fingerprints.has(id)) throw duplicateId(layout, id);
-          fingerprints.set(id, hash('sha256', `${text}\n${eventIds[i] ?? ''}`, 'base64url'));
+      const list = this.organizations.get(organizationId)?.lists[layout.name] ?? NO_RECORDS;
+      const digests = new Map<string, bigint>();
+      for (const stored of new BlockReader(this.#snapshot.database).readList(layout, organizationId, list)) {
+        const block = new Block(layout, stored);
+        for (const i of block.rows.keys()) {
+          const id = block.idAt(i);
+          if (digests.has(id)) throw duplicateId(layout, id);
+          digests.set(id, block.digestAt(i));
         }
-        onRun(layout, entry);
+        onBlock(block);
       }
-      return fingerprints;
+      return digests;
     });
   }
 
@@ -179,35 +154,14 @@ function naming<T>(path: string, work: () => T): T {
   }
 }
 
-function compareRecords(before: Fingerprints, after: Fingerprints): RecordsDiff {
+function compareRecords(before: ReadonlyMap<string, bigint>, after: ReadonlyMap<string, bigint>): RecordsDiff {
   const added: string[] = [];
   const changed: string[] = [];
-  for (const [id, fingerprint] of after) {
+  for (const [id, digest] of after) {
     const earlier = before.get(id);
     if (earlier === undefined) added.push(id);
-    else if (earlier !== fingerprint) changed.push(id);
+    else if (earlier !== digest) changed.push(id);
   }
   const removed = [...before.keys()].filter((id) => !after.has(id));
   return { added, changed, removed };
-}
-
-/** For each record by id, in list order, the SHA-256 of its served content. */
-type Fingerprints = ReadonlyMap<string, string>;
-
-/** Returns for each record, as text, the events that it belongs to but does not name. */
-function unservedEventIds(layout: CollectionLayout, run: Run): readonly string[] {
-  if (layout === SESSIONS) {
-    const { texts, textOf } = run.texts('event_id');
-    return Array.from(textOf, (text) => decodeText(texts, text));
-  }
-  if (layout === OFFERS) {
-    const { texts, counts } = run.lists('event_ids');
-    let next = 0;
-    return Array.from(counts, (length) => {
-      const eventIds = Array.from({ length }, () => decodeText(texts, next++));
-      // Lists have no order.
-      return JSON.stringify(eventIds.sort());
-    });
-  }
-  return [];
 }

@@ -203,7 +203,6 @@ function notesOn({ base }: Parameters<typeof printBuild>[0], report: BuildReport
     );
     if (changes.withoutRecord > 0)
       notes.push(`deletions of records that it does not have: ${count(changes.withoutRecord)}`);
-    notes.push(`runs: ${count(changes.runs.copied)} copied, ${count(changes.runs.written)} written`);
   }
   if (history === undefined) notes.push('history: starts over, so that every integrator copies all records');
   else {

@@ -3,7 +3,7 @@ import { memoryNeed, plannedMemory } from '../../src/snapshot/admission/memory.t
 import type { CollectionName } from '../../src/contract/operations.ts';
 import { byCollection, COLLECTIONS } from '../../src/snapshot/format/layout.ts';
 import { asRefusal, openSnapshot } from '../../src/snapshot/format/snapshot-file.ts';
-import { type ManifestOrganization, rowCount } from '../../src/snapshot/format/manifest.ts';
+import { declaredCounts, instantOf, type ManifestOrganization } from '../../src/snapshot/format/manifest.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { reviewSnapshot } from '../../src/snapshot/builder/review-snapshot.ts';
 import { JSON_OPTION } from '../run-command.ts';
@@ -31,10 +31,10 @@ function inspect(file: string, { json }: { json?: true }): void {
     refreshBytes: memoryNeed(organizations, new Set(), 0).peak,
     plannedBytes: plannedMemory([need]),
   };
-  const described = organizations.map(({ organizationId, name, runs }) => ({
-    organizationId,
-    name,
-    records: Object.fromEntries(COLLECTIONS.map((list) => [list.name, rowCount(runs[list.name])])),
+  const described = organizations.map((one) => ({
+    organizationId: one.organizationId,
+    name: one.name,
+    records: declaredCounts(one),
   }));
   const findWarnings = () => readFile(file, 'reviewing', (onProgress) => reviewSnapshot(file, onProgress));
   printResult(json, {
@@ -75,20 +75,20 @@ interface SnapshotHistory {
 export function readHistory(path: string): SnapshotHistory {
   using snapshot = openSnapshot(path);
   const { database, manifest } = snapshot;
-  const { ancestors, producedAt } = manifest;
-  const count = (sql: string, value: string): number =>
-    database.prepare<[string], number>(sql).pluck().get(value) ?? 0;
+  const { ancestors, producedAt, organizations } = manifest;
+  // In a damaged tree, a table may have any number of rows.
+  const count = (table: string, column: string, rows: number): number =>
+    database
+      .prepare<[bigint, number], number>(`SELECT total(${column} = ?) FROM (SELECT ${column} FROM ${table} LIMIT ?)`)
+      .pluck()
+      .get(instantOf(producedAt), rows) ?? 0;
+  const sumOf = (of: (organization: ManifestOrganization) => number) =>
+    organizations.reduce((sum, one) => sum + of(one), 0);
   try {
-    // The other elements of a repeated text are the position of the first one.
-    const changed = byCollection(({ table }) =>
-      count(
-        `SELECT count(*) FROM (SELECT nullif(changed_at, '') AS times FROM ${table}),
-                json_each(times) AS first, json_each(times) AS element
-         WHERE first.value = ? AND (element.key = first.key OR element.type = 'integer' AND element.value = first.key)`,
-        producedAt,
-      ),
+    const changed = byCollection(({ name }) =>
+      count(name, 'changed_at', sumOf(({ lists }) => lists[name].recordCount)),
     );
-    const deleted = count('SELECT count(*) FROM deletions WHERE deleted_at = ?', producedAt);
+    const deleted = count('deletions', 'deleted_at', sumOf(({ deletionCount }) => deletionCount));
     return { snapshots: ancestors.length, since: ancestors.at(0)?.producedAt ?? null, changed, deleted };
   } catch (error) {
     throw asRefusal(error);
@@ -104,13 +104,13 @@ function describe({ snapshots, since, changed, deleted }: SnapshotHistory): stri
 /** Returns the record counts: a table with a line for each organization, and a last line with the sums of several. */
 function countsOf(organizations: readonly ManifestOrganization[]): string {
   const columns = [left('ORGANIZATION'), ...COLLECTIONS.map(({ name }) => right(name.toUpperCase()))];
-  const rows = organizations.map(({ organizationId, runs }) => [
+  const rows = organizations.map(({ organizationId, lists }) => [
     organizationId,
-    ...COLLECTIONS.map((list) => count(rowCount(runs[list.name]))),
+    ...COLLECTIONS.map(({ name }) => count(lists[name].recordCount)),
   ]);
   if (organizations.length > 1) {
-    const sums = COLLECTIONS.map((list) =>
-      organizations.reduce((sum, { runs }) => sum + rowCount(runs[list.name]), 0),
+    const sums = COLLECTIONS.map(({ name }) =>
+      organizations.reduce((sum, { lists }) => sum + lists[name].recordCount, 0),
     );
     rows.push([`${count(organizations.length)} organizations`, ...sums.map(count)]);
   }

@@ -9,7 +9,7 @@ import { SoundSnapshot } from '../support/sound-snapshot.ts';
 import { requestCoded } from '../support/coded-response.ts';
 import { byDepth } from '../support/depth.ts';
 import { COLLECTIONS, type Collection } from '../support/digests.ts';
-import { alterAtRandom } from '../support/hostile-runs.ts';
+import { alterAtRandom } from '../support/hostile-records.ts';
 import { type Body, givenApi } from '../support/test-api.ts';
 
 const SEED = 466_121;

@@ -25,8 +25,9 @@ function collection(): CollectionImage {
   const index = (keysOf: (row: number) => readonly string[]) => {
     const builder = new PostingIndexBuilder();
     const keys = times(COUNT, keysOf);
-    const counts = Uint32Array.from(keys, ({ length }) => length);
-    builder.addLists(0, encodeTexts(keys.flat()), counts);
+    let end = 0;
+    const ends = Uint32Array.from(keys, ({ length }) => (end += length));
+    builder.addLists(0, encodeTexts(keys.flat()), ends);
     return builder;
   };
   const [eventId, status, email] = Object.values(BY_ROW).map(index);

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
-/** Small pages give the small import trees of several levels, and overflow chains of hundreds of pages. */
+/** Small pages give the small import trees of several levels, and overflow chains. */
 export const PAGE_SIZE = 512;
 
 const INTERIOR_TABLE = 5;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { RunReader } from '../../src/snapshot/load/run-reader.ts';
+import { BlockReader } from '../../src/snapshot/load/block-reader.ts';
 import type { InFolder } from '../support/temporary-folder.ts';
 
 /**
@@ -94,14 +94,14 @@ export class LoaderFaults {
   }
 }
 
-/** Returns a fault: a call of `act` before the first run of a collection is read. */
+/** Returns a fault: a call of `act` before the first block of a collection is read. */
 function before(collection: string, act: () => unknown): () => void {
   return () => {
-    const { prototype } = RunReader;
+    const { prototype } = BlockReader;
     const read = Reflect.get(prototype, 'read');
     let isBegun = false;
     Object.defineProperty(prototype, 'read', {
-      value: function (this: RunReader, ...given: Parameters<RunReader['read']>) {
+      value: function (this: BlockReader, ...given: Parameters<BlockReader['read']>) {
         const [{ name }] = given;
         if (!isBegun && name === collection) {
           isBegun = true;

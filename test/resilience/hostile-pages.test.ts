@@ -11,7 +11,7 @@ import { change } from '../support/altered-snapshot.ts';
 import { byDepth } from '../support/depth.ts';
 import { reseal } from '../support/digests.ts';
 import { buildFile } from '../support/import-folder.ts';
-import { SMALL_IMPORT } from '../support/small-import.ts';
+import { smallImport } from '../support/small-import.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 import { DatabasePages, PAGE_SIZE } from './database-pages.ts';
 import type { Outcome } from './load-each.ts';
@@ -27,11 +27,11 @@ const HUGE_BYTES = 100_000_000;
 
 type Craft = (pages: DatabasePages) => void;
 
-/** Sets the last child of the root of table "runs". */
+/** Sets the last child of a table's root. */
 const lastChild =
-  (childOf: (pages: DatabasePages, root: number) => number): Craft =>
+  (table: string, childOf: (pages: DatabasePages, root: number) => number): Craft =>
   (pages) => {
-    const root = pages.rootOf('runs');
+    const root = pages.rootOf(table);
     pages.setLastChild(root, childOf(pages, root));
   };
 
@@ -81,24 +81,29 @@ const inHeader =
   (pages) =>
     pages.page(1).writeUIntBE(value, at, length);
 
+/** Last children that no tree has. */
+const CHILDREN: Readonly<Record<string, Parameters<typeof lastChild>[1]>> = {
+  'its own parent': (_, root) => root,
+  'beyond the end of the file': () => NOWHERE,
+  'a page of another table': (pages) => pages.rootOf('organizations'),
+  'page 1': () => 1,
+};
+
 /** Trees and chains that no writer makes. Their content, and so its digests, are unchanged where they can be read. */
 const CRAFTED: Readonly<Record<string, Craft>> = {
-  'a child that is its own parent': lastChild((_, root) => root),
-  'a child beyond the end of the file': lastChild(() => NOWHERE),
-  'a child that is a page of another table': lastChild((pages) => pages.rootOf('organizations')),
-  'a child that is page 1': lastChild(() => 1),
   'snapshot with the same leaf millions of times': manyLeaves('snapshot'),
   'organizations with the same leaf millions of times': manyLeaves('organizations'),
+  'tickets with the same leaf millions of times': manyLeaves('tickets'),
   'sqlite_schema with the same leaf millions of times': (pages) => {
     pages.setLastChild(1, linkLevels(pages, pages.firstLeaf(1)));
   },
-  'an overflow chain that is a circle': overflow('ticket_runs', (page) => page),
-  'an overflow chain that leads to page 1': overflow('order_runs', () => 1),
-  'an overflow chain that leads out of the file': overflow('event_runs', () => NOWHERE),
-  'an overflow chain that ends early': overflow('ticket_runs', () => 0),
-  'more cells than a page can hold': inLeaf('ticket_runs', 3, 0xffff),
-  'no cells in a leaf': inLeaf('ticket_runs', 3, 0),
-  'cells outside their page': inLeaf('runs', 8, PAGE_SIZE - 1),
+  'an overflow chain that is a circle': overflow('orders', (page) => page),
+  'an overflow chain that leads to page 1': overflow('orders', () => 1),
+  'an overflow chain that leads out of the file': overflow('orders', () => NOWHERE),
+  'an overflow chain that ends early': overflow('orders', () => 0),
+  'more cells than a page can hold': inLeaf('tickets', 3, 0xffff),
+  'no cells in a leaf': inLeaf('tickets', 3, 0),
+  'cells outside their page': inLeaf('lists', 8, PAGE_SIZE - 1),
   'a payload of two gigabytes': (pages) => {
     const leaf = pages.firstLeaf(pages.rootOf('organizations'));
     const [cell] = pages.cellsOf(leaf);
@@ -115,29 +120,27 @@ const CRAFTED: Readonly<Record<string, Craft>> = {
   'an auto-vacuum mode, which its pages do not have': inHeader(52, 5, 4),
 };
 
-/** Damage that no response depends on: free pages, and links that a search by key passes by. */
+/** Damage that no response depends on: free pages, and indexes that only other programs read. */
 const HARMLESS: Readonly<Record<string, Craft>> = {
-  'a run table with the same leaf millions of times': manyLeaves('event_runs'),
+  'an index of ids without a tree': (pages) => pages.page(pages.rootOf('ticket_ids')).fill(0),
   'a freelist that leads out of the file': (pages) => {
     inHeader(32, NOWHERE, 4)(pages);
     inHeader(36, 0xffff_ffff, 4)(pages);
   },
   'a freelist that leads to a table': (pages) => {
-    inHeader(32, pages.rootOf('ticket_runs'), 4)(pages);
+    inHeader(32, pages.rootOf('tickets'), 4)(pages);
     inHeader(36, 1, 4)(pages);
   },
 };
 
-const rootPage = (value: string) => `UPDATE sqlite_schema SET rootpage = ${value} WHERE name = 'ticket_runs'`;
+const rootPage = (value: string) => `UPDATE sqlite_schema SET rootpage = ${value} WHERE name = 'tickets'`;
 
 /** Schemas that only an edit of the schema table makes. */
 const SCHEMAS: Readonly<Record<string, string>> = {
   'statistics of ANALYZE': 'ANALYZE',
   'a statement that is not SQL':
     "UPDATE sqlite_schema SET sql = replace(sql, 'CREATE TABLE', 'CREATE TABLE (')",
-  'the root page of another table': rootPage(
-    "(SELECT rootpage FROM sqlite_schema WHERE name = 'order_runs')",
-  ),
+  'the root page of another table': rootPage("(SELECT rootpage FROM sqlite_schema WHERE name = 'orders')"),
   'a root page beyond the end': rootPage('99999999'),
 };
 
@@ -148,7 +151,7 @@ describe(`Pages of a hostile snapshot, read by the loader thread of another proc
   let ended: Promise<unknown[]>;
 
   before(async () => {
-    await buildFile(SMALL_IMPORT, inFolder('sound.sqlite'));
+    await buildFile(smallImport(['east', 'north', 'south']), inFolder('sound.sqlite'));
     setPageSize(inFolder('sound.sqlite'), PAGE_SIZE);
     loader = fork(join(ROOT, 'test/resilience/load-each.ts'), { env: INHERITED });
     ended = once(loader, 'exit');
@@ -181,6 +184,13 @@ describe(`Pages of a hostile snapshot, read by the loader thread of another proc
       });
     }
 
+    for (const table of ['lists', 'tickets'])
+      for (const [what, childOf] of Object.entries(CHILDREN)) {
+        it(`a child in the tree of ${table} that is ${what}`, async () => {
+          expectRefused(await crafted(lastChild(table, childOf)), what);
+        });
+      }
+
     for (const [what, statement] of Object.entries(SCHEMAS)) {
       it(`a schema with ${what}`, async () => {
         change(copied(), [`PRAGMA writable_schema = ON; ${statement}`]);
@@ -204,28 +214,38 @@ describe(`Pages of a hostile snapshot, read by the loader thread of another proc
     }
   });
 
-  for (const what of ['its length', 'the length of the run that it replaces']) {
-    it(`refuses a run of 100 MB, in little memory, that is declared with ${what}`, async () => {
-      change(copied(), [`UPDATE order_runs SET records = CAST(zeroblob(${HUGE_BYTES}) AS TEXT)`]);
-      if (what === 'its length') reseal(inFolder('hostile.sqlite'));
-      const { peakBytes: before } = await load('sound');
-      const outcome = await load('hostile');
-      expectRefused(outcome, what);
-      expect(outcome.detail).to.match(/^"runs" is out of bounds for orders|exceeds 16777216 bytes$/);
-      expect(outcome.peakBytes - before).to.be.below(HUGE_BYTES / 2);
-    });
-  }
+  const huge = `replace(hex(zeroblob(${HUGE_BYTES / 2})), '0', 'x')`;
+
+  describe('refuses a row of 100 MB, in little memory,', () => {
+    for (const [column, isDeclared] of [
+      ['record', true],
+      ['record', false],
+      ['event_ids', false],
+      ['order_id', false],
+      ['organization_id', false],
+    ] as const)
+      it(`by its ${column}, which ${isDeclared ? 'is' : 'is not'} declared`, async () => {
+        change(copied(), [`UPDATE orders SET ${column} = ${huge} WHERE row = 1`]);
+        if (isDeclared) reseal(inFolder('hostile.sqlite'));
+        const { peakBytes: before } = await load('sound');
+        const outcome = await load('hostile');
+        expectRefused(outcome, column);
+        expect(outcome.detail).to.match(
+          isDeclared ? /^"lists" is out of bounds for orders/ : /^orders has 8 of the 9 rows/,
+        );
+        expect(outcome.peakBytes - before).to.be.below(HUGE_BYTES / 2);
+      });
+  });
 
   describe('refuses a text of 100 MB, in little memory, in', () => {
-    const huge = `replace(hex(zeroblob(${HUGE_BYTES / 2})), '0', 'x')`;
     const rows =
-      "INSERT INTO ancestors VALUES ('a', ''); INSERT INTO deletions VALUES ('north', 'tickets', 'a', '')";
+      "INSERT INTO ancestors VALUES ('a', ''); INSERT INTO deletions VALUES ('north', 'tickets', 'a', 0)";
     const texts = MANIFEST_TEXTS.flatMap(({ table, limits }) => limits.map(([column]) => [table, column]));
     for (const [table, column] of [...texts, ['sqlite_schema', 'sql'], ['sqlite_schema', 'name']]) {
       it(`${column} of ${table}`, async () => {
         const changed =
           table === 'sqlite_schema'
-            ? `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET ${column} = ${column} || ' -- ' || ${huge} WHERE name = 'runs'`
+            ? `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET ${column} = ${column} || ' -- ' || ${huge} WHERE name = 'lists'`
             : `UPDATE ${table} SET ${column} = ${huge} WHERE ${column} = (SELECT min(${column}) FROM ${table})`;
         change(copied(), [rows, changed]);
         const { peakBytes: before } = await load('sound');

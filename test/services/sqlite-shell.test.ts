@@ -19,13 +19,15 @@ describe('The shell of SQLite', () => {
   const linesOf = (sql: string) =>
     execFileSync('sqlite3', ['-readonly', path(), sql], { encoding: 'utf8' }).trim().split('\n');
 
-  it('reads the views of a snapshot', () => {
+  it('reads the tables of a snapshot', () => {
     expect(linesOf("SELECT record ->> 'currency', count(*) FROM tickets GROUP BY 1")).to.deep.equal([
       'JPY|120',
     ]);
     expect(linesOf('SELECT email, count(*) FROM orders GROUP BY 1 ORDER BY 1')).to.have.length(3);
     expect(linesOf("SELECT record FROM orders WHERE order_id = 'ord_7'")).to.have.length(2);
-    for (const view of linesOf("SELECT name FROM sqlite_schema WHERE type = 'view'"))
-      expect(linesOf(`SELECT * FROM ${view}`), view).to.not.deep.equal(['']);
+    for (const table of linesOf(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'ancestors'",
+    ))
+      expect(linesOf(`SELECT * FROM ${table}`), table).to.not.deep.equal(['']);
   });
 });

@@ -1,6 +1,6 @@
 import { copyFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { reseal, RUN_TABLES } from './digests.ts';
+import { COLLECTIONS, reseal } from './digests.ts';
 
 /** Makes valid snapshots out of a built one. An alteration takes a fraction of the time of a build. */
 
@@ -24,13 +24,13 @@ export function asOf(n: number): string {
   return [
     `UPDATE snapshot SET produced_at = '${producedAtOf(n)}'`,
     `UPDATE organizations SET since = '${producedAtOf(n)}'`,
-    ...Object.values(RUN_TABLES).map((table) => `UPDATE ${table} SET changed_at = ''`),
+    ...COLLECTIONS.map((list) => `UPDATE ${list} SET changed_at = 0`),
   ].join('; ');
 }
 
 /** Returns SQL that changes the id of a snapshot's only organization. */
 export function asOrganization(id: string): string {
-  return ['organizations', 'runs', 'deletions', ...Object.values(RUN_TABLES)]
+  return ['organizations', 'lists', 'deletions', ...COLLECTIONS]
     .map((table) => `UPDATE ${table} SET organization_id = '${id}';`)
     .join('\n');
 }

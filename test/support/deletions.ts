@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { reseal } from './digests.ts';
 
-/** A deletion as it is stored. */
+/** A deletion, with an ISO 8601 time. */
 export interface StoredDeletion {
   readonly collection: string;
   readonly id: string;
@@ -19,7 +19,7 @@ export function setDeletions(
   for (const [organizationId, deletions] of Object.entries(deletionsOf)) {
     database.prepare('DELETE FROM deletions WHERE organization_id = ?').run(organizationId);
     for (const { collection, id, deletedAt } of deletions)
-      insert.run(organizationId, collection, id, deletedAt);
+      insert.run(organizationId, collection, id, Date.parse(deletedAt) * 1000);
   }
   database.close();
   reseal(path);

@@ -1,145 +1,139 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
 /** Computes the digests of a snapshot file, as docs/snapshot-format.md defines them. Independent of src. */
 
-/** The run table of each collection, in the order of the digests. */
-export const RUN_TABLES = {
-  events: 'event_runs',
-  sessions: 'session_runs',
-  tickets: 'ticket_runs',
-  orders: 'order_runs',
-  offers: 'offer_runs',
-} as const;
-export type Collection = keyof typeof RUN_TABLES;
-export const COLLECTIONS = Object.keys(RUN_TABLES) as Collection[];
+export const COLLECTIONS = ['events', 'sessions', 'tickets', 'orders', 'offers'] as const;
+export type Collection = (typeof COLLECTIONS)[number];
 
-const sha256 = (...parts: (string | Buffer)[]) => {
+const SCHEMA = readFileSync(new URL('../../data/schema.sql', import.meta.url), 'utf8');
+
+/** Returns the columns of a collection, in schema order, without row, organization and record. */
+export function columnsOf(list: Collection): string[] {
+  const [, table = ''] = new RegExp(`CREATE TABLE ${list} \\(([^]*?)\\n\\) STRICT`).exec(SCHEMA) ?? [];
+  return Array.from(table.matchAll(/^ {2}(\w+)/gm), ([, name]) => name).slice(2, -1);
+}
+
+export function isListColumn(column: string): boolean {
+  return ['tags', 'event_ids', 'resale_enabled'].includes(column);
+}
+
+const sha256 = (encoding: 'hex' | 'base64url', parts: readonly (string | Buffer)[]) => {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part);
-  return hash.digest('base64url');
+  return hash.digest(encoding);
 };
-const line = (values: unknown[]) => `${JSON.stringify(values)}\n`;
 
-/** Returns the rows of a query, each as a list of values. */
-function rowsOf<Row extends unknown[]>(
-  database: Database.Database,
-  sql: string,
-  ...parameters: readonly string[]
-): Row[] {
+type Value = string | bigint | number | Buffer;
+
+/** Returns values as a JSON array. Instants may exceed 2^53. */
+const arrayOf = (values: readonly Value[]) =>
+  `[${values.map((one) => (typeof one === 'string' ? JSON.stringify(one) : one)).join()}]`;
+const line = (values: readonly Value[]) => `${arrayOf(values)}\n`;
+
+function rowsOf(database: Database.Database, sql: string, ...parameters: readonly string[]): Value[][] {
   return database
-    .prepare<string[], Row>(sql)
+    .prepare<string[], Value[]>(sql)
     .raw()
+    .safeIntegers()
     .all(...parameters);
 }
 
-/** Returns the content columns of a run table, in schema order. */
-export function contentColumnsOf(database: Database.Database, table: string): string[] {
-  return rowsOf<[string]>(database, 'SELECT name FROM pragma_table_info(?)', table)
-    .flat()
-    .filter((column) => !['organization_id', 'first_row', 'changed_at'].includes(column));
-}
-
-type RunRow = [
-  organizationId: string,
-  firstRow: number,
-  count: number,
-  changedAt: Buffer,
-  ...content: Buffer[],
-];
-
-/** Returns the rows of table `runs` for a list, computed from its content. */
-function runsOf(database: Database.Database, list: Collection) {
-  const columns = contentColumnsOf(database, RUN_TABLES[list]);
-  const rows = rowsOf<RunRow>(
-    database,
-    `SELECT organization_id, first_row, json_array_length(record_lengths), CAST(changed_at AS BLOB),
-            ${columns.map((column) => `CAST(${column} AS BLOB)`).join(', ')}
-     FROM ${RUN_TABLES[list]} ORDER BY organization_id, first_row`,
-  );
-  return rows.map(([organizationId, firstRow, count, changedAt, ...content]) => {
-    const lengths = content.map(({ length }) => length);
-    const digest = sha256(line([list, count, ...lengths]), ...content);
-    const bytes = lengths[columns.indexOf('records')];
-    const sum = sumOf(list, content);
-    return [organizationId, list, firstRow, count, bytes, digest, sum, sha256(changedAt)];
-  });
-}
-
-/** Returns the sum of the digests of a run's records. A malformed column counts as empty. */
-function sumOf(list: Collection, content: readonly Buffer[]): string {
-  const [lengths, ...columns] = content.slice(0, -1).map((column) => elementsIn(column.toString()));
-  let sum = 0n;
-  let at = 0;
-  for (const [row, length] of lengths.entries()) {
-    const values = [JSON.stringify(list), ...columns.map((elements) => elements[row])];
-    const record = content[content.length - 1].subarray(at, at + Number(length));
-    sum += BigInt(`0x${createHash('sha256').update(`[${values.join()}]\n`).update(record).digest('hex')}`);
-    at += Number(length) + 1;
-  }
-  return (sum % 2n ** 256n).toString(16).padStart(64, '0');
-}
-
-/** Returns the elements of a column as JSON. In a column of texts, replaces positions by the texts. */
-function elementsIn(column: string): string[] {
-  // Instants may exceed 2^53.
-  if (/^\[[-\d,]*\]$/.test(column)) return column.slice(1, -1).split(',');
+/** A JSON text of a list, which is written as it is. A malformed one has no elements. */
+function elementsOf(json: string): string[] {
   try {
-    const elements = JSON.parse(column) as unknown[];
-    return elements.map((one) => JSON.stringify(typeof one === 'number' ? elements[one] : one));
+    const list: unknown = JSON.parse(json);
+    return Array.isArray(list)
+      ? list.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))
+      : [];
   } catch {
     return [];
   }
 }
 
-/** Returns the digests of an organization: of its content, and of its history. */
-function organizationDigests(database: Database.Database, organizationId: string): [string, string] {
-  const rows = (sql: string, ...more: string[]) => rowsOf(database, sql, organizationId, ...more);
-  const runs = (columns: string) =>
-    COLLECTIONS.flatMap((list) =>
-      rows(
-        `SELECT ${columns} FROM runs WHERE organization_id = ? AND collection = ? ORDER BY first_row`,
-        list,
-      ),
+/** Returns the row of table `lists` for a list, computed from its records. */
+function listOf(database: Database.Database, organizationId: string, list: Collection): Value[] | undefined {
+  const columns = columnsOf(list);
+  const rows = rowsOf(
+    database,
+    `SELECT CAST(record AS BLOB), changed_at, ${columns.slice(0, -1).join(', ')} FROM ${list} WHERE organization_id = ? ORDER BY row`,
+    organizationId,
+  );
+  if (rows.length === 0) return undefined;
+  const isList = columns.map(isListColumn);
+  const [values, records]: [string[], Buffer[]] = [[], []];
+  let [recordBytes, textBytes, listElements, longest, sum] = [0, 0, 0, 0, 0n];
+  for (const [stored, changedAt, id, ...others] of rows) {
+    const record = Buffer.isBuffer(stored) ? stored : Buffer.of();
+    const bytes = record.length;
+    const texts = others.flatMap((value, i) => {
+      if (typeof value !== 'string') return [];
+      if (!isList[i + 1]) return [value];
+      listElements += elementsOf(value).length;
+      return elementsOf(value);
+    });
+    const bounded = [String(id), ...others.filter((value) => typeof value === 'string')];
+    const json = [id, ...others]
+      .map((value, i) => (isList[i] ? value : arrayOf([value]).slice(1, -1)))
+      .join();
+    recordBytes += bytes;
+    textBytes += texts.reduce((all, text) => all + Buffer.byteLength(text), 0);
+    longest = Math.max(
+      longest,
+      bounded.reduce<number>((all, text) => all + Buffer.byteLength(String(text)), bytes),
     );
-  const history = [
-    ...rows('SELECT since FROM organizations WHERE organization_id = ?'),
-    ...runs('collection, first_row, changes_digest'),
-    ...rows('SELECT collection, id, deleted_at FROM deletions WHERE organization_id = ? ORDER BY 1, 2'),
-  ];
-  const content = runs('collection, record_count, record_bytes, digest, records_sum');
-  return [sha256(...content.map(line)), sha256(...history.map(line))];
+    values.push(`[${bytes},${changedAt},${json}],`);
+    records.push(record, Buffer.from(','));
+    sum += BigInt(`0x${sha256('hex', [`["${list}",${json}]\n`, record])}`);
+  }
+  const digest = sha256(
+    'base64url',
+    [values, records].map((parts) => `${sha256('hex', parts)}\n`),
+  );
+  const recordsSum = (sum % 2n ** 256n).toString(16).padStart(64, '0');
+  const counts = [rows.length, recordBytes, textBytes, listElements, longest];
+  return [organizationId, list, ...counts, recordsSum, digest];
 }
 
 function manifestDigest(database: Database.Database): string {
   const rows = [
-    'SELECT snapshot_id, produced_at, canonical_runs, permits_rollback, permits_shrink FROM snapshot',
+    'SELECT snapshot_id, produced_at, permits_rollback, permits_shrink FROM snapshot',
     'SELECT snapshot_id, produced_at FROM ancestors ORDER BY rowid',
-    'SELECT organization_id, name, digest, since, history_digest FROM organizations ORDER BY 1',
+    'SELECT * FROM organizations ORDER BY organization_id',
+    'SELECT * FROM lists ORDER BY organization_id, collection',
   ].flatMap((sql) => rowsOf(database, sql));
-  return sha256(...rows.map(line));
+  return sha256('base64url', rows.map(line));
 }
 
-/** Updates the digests of a changed manifest, but not those of the runs. */
+/** Updates the digests of a changed manifest and of deletions, but not those of the lists. */
 export function restamp(path: string): void {
   const database = new Database(path);
   database.pragma('synchronous = OFF');
-  const setDigests = database.prepare(
-    'UPDATE organizations SET digest = ?, history_digest = ? WHERE organization_id = ?',
+  const setDigest = database.prepare(
+    'UPDATE organizations SET deletions_digest = ? WHERE organization_id = ?',
   );
-  for (const [id] of rowsOf<[string]>(database, 'SELECT organization_id FROM organizations'))
-    setDigests.run(...organizationDigests(database, id), id);
+  for (const [id] of rowsOf(database, 'SELECT organization_id FROM organizations')) {
+    const deletions =
+      'SELECT collection, id, deleted_at FROM deletions WHERE organization_id = ? ORDER BY 1, 2';
+    setDigest.run(sha256('base64url', rowsOf(database, deletions, String(id)).map(line)), id);
+  }
   database.prepare('UPDATE snapshot SET digest = ?').run(manifestDigest(database));
   database.close();
 }
 
-/** Updates table `runs` and all digests of a changed snapshot file, so that only other checks can refuse it. */
+/** Updates table `lists` and all digests of a changed snapshot file, so that only other checks can refuse it. */
 export function reseal(path: string): void {
   const database = new Database(path);
   database.pragma('synchronous = OFF');
-  database.exec('DELETE FROM runs');
-  const insert = database.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
-  for (const run of COLLECTIONS.flatMap((list) => runsOf(database, list))) insert.run(...run);
+  database.exec('DELETE FROM lists');
+  const insert = database.prepare('INSERT INTO lists VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  for (const list of COLLECTIONS) {
+    for (const [id] of rowsOf(database, `SELECT DISTINCT organization_id FROM ${list} ORDER BY 1`)) {
+      const row = listOf(database, String(id), list);
+      if (row !== undefined) insert.run(...row);
+    }
+  }
   database.close();
   restamp(path);
 }

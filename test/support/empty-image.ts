@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
 import { byCollection, COLLECTIONS } from '../../src/snapshot/format/layout.ts';
-import type { Manifest, ManifestOrganization } from '../../src/snapshot/format/manifest.ts';
+import { type Manifest, type ManifestOrganization, NO_RECORDS } from '../../src/snapshot/format/manifest.ts';
 import { newIdIndex } from '../../src/store/index/id-index.ts';
 import { sharedUint32s } from '../../src/store/memory/shared-arrays.ts';
 import {
@@ -99,27 +99,23 @@ export function listIn(view: StoreView, organizationId: string, list: ListName, 
   return store && findList(store, list, digest);
 }
 
-/** Returns the declaration of an organization in a manifest, by default without runs. */
+/** Returns the declaration of an organization in a manifest, by default without records. */
 export function declaration(
   organizationId: string,
-  runs: ManifestOrganization['runs'] = byCollection(() => []),
+  lists: Partial<ManifestOrganization['lists']> = {},
 ): ManifestOrganization {
-  const since = PRODUCED_AT;
   return {
     organizationId,
     name: organizationId,
-    contentDigest: '',
-    since,
-    historyDigest: '',
+    since: PRODUCED_AT,
+    deletionsDigest: '',
     deletionCount: 0,
     deletionBytes: 0,
-    runs,
-    columns: byCollection(() => ({ bytes: 0, elements: 0, largestRun: 0 })),
+    lists: { ...byCollection(() => NO_RECORDS), ...lists },
   };
 }
 
 /** Returns a manifest without ancestors, by default without permits and organizations. */
 export function manifest(snapshotId: string, more: Partial<Manifest> = {}): Manifest {
-  const none = { producedAt: '', permits: [], ancestors: [], organizations: [] };
-  return { snapshotId, hasCanonicalRuns: true, ...none, ...more };
+  return { snapshotId, producedAt: '', permits: [], ancestors: [], organizations: [], ...more };
 }

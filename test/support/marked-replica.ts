@@ -3,7 +3,7 @@ import type { Agent } from 'node:http';
 import { expect } from 'chai';
 import { PREVIEW, VERSION_HEADER } from '../../src/contract/releases.ts';
 import { alteredCopy, asSnapshot, producedAtOf, snapshotIdOf } from './altered-snapshot.ts';
-import { RUN_TABLES } from './digests.ts';
+import { COLLECTIONS } from './digests.ts';
 import { buildFile, type Import, type ImportRecord } from './import-folder.ts';
 import { type Answer, type Environment, newCredential, ReplicaUnderTest } from './replica-under-test.ts';
 import { smallImport } from './small-import.ts';
@@ -31,12 +31,9 @@ export const MARKED_IMPORT = {
 /** Returns SQL that gives every record of a snapshot the mark `n`. */
 function markedAs(n: number): string {
   const digits = String(n).padStart(4, '0');
-  // Each text has the length of the one that it replaces, so the record lengths stay.
-  const texts = `replace(records, '${MARK}', 'mark-${digits}')`;
+  const texts = `replace(record, '${MARK}', 'mark-${digits}')`;
   const marked = `replace(${texts}, '"durationMinutes":${MARKED_MINUTES}', '"durationMinutes":1${digits}')`;
-  return Object.values(RUN_TABLES)
-    .map((table) => `UPDATE ${table} SET records = ${marked};`)
-    .join('\n');
+  return COLLECTIONS.map((list) => `UPDATE ${list} SET record = ${marked};`).join('\n');
 }
 
 /** Returns the marks in a body, one for each record. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type RefusalReason, RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
-import { alterRuns, type RunContent } from './alter-runs.ts';
+import { alterRecords, type ListContent } from './alter-records.ts';
 import { change } from './altered-snapshot.ts';
 import { setDeletions } from './deletions.ts';
 import { type Collection, reseal } from './digests.ts';
@@ -57,9 +57,9 @@ export class SoundSnapshot {
   }
 
   /** Returns the path of a copy with an altered list of the organization `north`, under matching digests. */
-  altered(list: Collection, alter: (run: RunContent) => void): string {
+  altered(list: Collection, alter: (content: ListContent) => void): string {
     const path = this.copy();
-    alterRuns(path, list, alter, 'north');
+    alterRecords(path, list, alter, 'north');
     reseal(path);
     return path;
   }

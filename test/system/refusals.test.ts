@@ -7,30 +7,23 @@ import {
   asOrganization,
   asSnapshot,
   type Change,
+  change,
   snapshotIdOf,
 } from '../support/altered-snapshot.ts';
-import { alterRuns, keepFirst, replaceInRecords, type RunContent } from '../support/alter-runs.ts';
 import { run } from '../support/command.ts';
-import type { Collection } from '../support/digests.ts';
 import { buildFile } from '../support/import-folder.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { smallImport } from '../support/small-import.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 
-const runsOf =
-  (collection: Collection, alter: (run: RunContent) => void): Change =>
-  (path) => {
-    alterRuns(path, collection, alter);
-  };
-/** Adds a field to every record. */
-const lengthened = (bytes: number) =>
-  replaceInRecords('"currency"', `"pad":"${'0'.repeat(bytes)}","currency"`);
+/** Adds a megabyte to every ticket. */
+const LONG_TICKETS = `UPDATE tickets SET record = replace(record, '"currency"', printf('"pad":"%.*c","currency"', 1000000, '0'))`;
 
 /** Snapshots with valid digests, newer than the live one, that the process refuses. test/snapshot has every reason. */
 const REFUSED = {
   older: [asOf(-1)],
   'organization-gone': [asOrganization('another')],
-  memory: [runsOf('tickets', lengthened(250_000)), runsOf('orders', lengthened(1_000_000))],
+  memory: [LONG_TICKETS],
 } satisfies Partial<Record<RefusalReason, readonly Change[]>>;
 const EACH_REFUSED = Object.keys(REFUSED) as (keyof typeof REFUSED)[];
 const EACH_BAD = [...EACH_REFUSED, 'unfinished', 'damaged'] as const;
@@ -63,7 +56,7 @@ describe('A file in the snapshot folder', () => {
     writeFileSync(`${inSnapshots('unfinished')}-journal`, '');
     publish(drafted('unfinished'), 'unfinished');
     const damaged = drafted('damaged');
-    alterRuns(damaged, 'tickets', replaceInRecords('"JPY"', '"EUR"'));
+    change(damaged, [`UPDATE tickets SET record = replace(record, '"JPY"', '"EUR"')`]);
     publish(damaged, 'damaged');
   });
 
@@ -116,7 +109,7 @@ describe('A file in the snapshot folder', () => {
   });
 
   it('goes live with the permits of its publication, which cover no later file', async () => {
-    const draft = drafted('older', 50, runsOf('tickets', keepFirst(9)));
+    const draft = drafted('older', 50, 'DELETE FROM tickets WHERE row > 9');
     const command = ['publish', draft, '--as', 'older', '--rollback', '--allow-shrink'];
     const { code, stderr } = await run('scripts/snapshot.ts', command, {
       SNAPSHOT_DIR: inFolder('snapshots'),

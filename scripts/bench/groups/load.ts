@@ -28,13 +28,13 @@ export async function measureLoad(context: BenchContext): Promise<Row[]> {
     const { residentBytes } = await replica.probe();
     return { baseline, loadMs: replica.loadMs, residentBytes };
   });
-  const runs = inspectSnapshot(snapshot).organizations.flatMap(({ runs }) => Object.values(runs).flat());
-  const jsonBytes = sum(runs.map(({ recordBytes }) => recordBytes));
+  const lists = inspectSnapshot(snapshot).organizations.flatMap((one) => Object.values(one.lists));
+  const jsonBytes = sum(lists.map(({ recordBytes }) => recordBytes));
   return [
     ratioRow({
       name: `load of ${largeTickets} tickets, against reading, copying and digesting the file`,
       note:
-        'until live, according to the log; the latter is a loop that reads all runs by iterate(), copies the records ' +
+        'until live, according to the log; the latter is a loop that reads all rows by iterate(), copies the records ' +
         `into shared memory and digests all ${format(rounds[0].baseline.bytes / 1e6, 'MB')}; each in a new process, ` +
         'with the file in the page cache',
       unit: 's',

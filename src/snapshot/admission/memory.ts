@@ -10,12 +10,10 @@ import {
   SESSIONS,
 } from '../format/layout.ts';
 import {
-  type ColumnSizes,
+  type DeclaredList,
   isPacked,
   listDigest,
   type ManifestOrganization,
-  recordBytes,
-  rowCount,
 } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 
@@ -71,21 +69,16 @@ const ORGANIZATION_BYTES = 64 * 1024; // for each organization: the objects arou
 const NAME_BYTES = 8; // for each character of its name, in both threads
 const BUILDING_BYTES = 96; // for each record of the largest list: the arrays from which its indexes are built
 const ELEMENT_BUILDING_BYTES = 48; // for each element of its lists, likewise
-// For each byte of the largest run: its columns, a copy of each, the bounds of its texts, and five runs that the reader
-// has read in advance.
-const RUN_BUFFERS = 10;
-const RUN_BYTES = 936; // for each run: its entry in the manifest, in three threads: 312 bytes each were measured
 const DELETION_BYTES = 16; // for each deletion: the offset of its id (8), and its instant (8)
 const DELETION_BUILDING_BYTES = 250; // for each deletion: the objects from which these are built
-const LOADER_BYTES = 96 * MEGABYTE; // the threads of a load: 70 to 90 MB were measured
+const LOADER_BYTES = 96 * MEGABYTE; // the threads of a load, with the records that they have read: 70 to 90 MB were measured
 
 /**
- * Estimates the memory that a load adds, from the counts and lengths of runs and columns.
+ * Estimates the memory that a load adds, from the declared counts and bytes of the lists.
  *
  *     held = record bytes to copy + index bytes of lists that are not kept + 12 bytes for each record
  *     peak = held + 96 MB
- *            + 12 bytes for each record of lists in memory, 64 kB for each organization, 936 bytes for each run, and 10
- *              times the columns of the largest run
+ *            + 12 bytes for each record of lists in memory, and 64 kB for each organization
  *            + the most that an organization needs to build a list, with 250 bytes for each of its deletions
  *
  * With records of a kilobyte, `held` exceeds the actual images by 10 to 25 %.
@@ -99,9 +92,10 @@ export function memoryNeed(
   bytesToCopy?: number,
   sharing: readonly ListImage[] = [],
 ): MemoryNeed {
-  let [held, records, building, largestRun] = [0, 0, 0, 0];
+  let [held, records, building] = [0, 0, 0];
   let objects = sharing.flatMap(sharedRecordsOf).reduce((sum, { places }) => sum + places.byteLength, 0);
-  for (const { organizationId, name, runs, columns, deletionCount, deletionBytes } of organizations) {
+  for (const organization of organizations) {
+    const { organizationId, name, lists, deletionCount, deletionBytes } = organization;
     held += deletionBytes + deletionCount * DELETION_BYTES;
     objects += ORGANIZATION_BYTES + name.length * NAME_BYTES;
     const deletions = deletionCount * DELETION_BUILDING_BYTES;
@@ -109,41 +103,36 @@ export function memoryNeed(
     const isKept = byList(
       (list) =>
         // No packed list is kept, so that the digests of thousands are not computed.
-        layoutsOf(list).some(({ name }) => !isPacked(runs[name])) &&
-        kept.has(keyOf(organizationId, { name: list, digest: listDigest(runs, list) })),
+        layoutsOf(list).some((layout) => !isPacked(lists[layout.name])) &&
+        kept.has(keyOf(organizationId, { name: list, digest: listDigest(organization, list) })),
     );
     for (const layout of COLLECTIONS) {
-      const entries = runs[layout.name];
-      const sizes = columns[layout.name];
-      const bytes = recordBytes(entries);
-      objects += entries.length * RUN_BYTES;
-      largestRun = Math.max(largestRun, sizes.largestRun);
-      held += rowCount(entries) * CHANGE_BYTES;
+      const list = lists[layout.name];
+      const { recordCount, recordBytes, textBytes, listElements } = list;
+      held += recordCount * CHANGE_BYTES;
       if (isKept[listOf(layout.name)]) continue;
-      if (isPacked(entries)) held += bytes;
-      else records += bytes;
+      if (isPacked(list)) held += recordBytes;
+      else records += recordBytes;
       // The end of an event record for a session is about as long as the record of the session.
-      if (layout === SESSIONS) held += bytes;
-      held += indexBytes(layout, rowCount(entries), sizes);
-      const parts =
-        rowCount(entries) * BUILDING_BYTES + sizes.elements * ELEMENT_BUILDING_BYTES + sizes.bytes * 2;
+      if (layout === SESSIONS) held += recordBytes;
+      held += indexBytes(layout, list);
+      const parts = recordCount * BUILDING_BYTES + listElements * ELEMENT_BUILDING_BYTES + textBytes * 2;
       building = Math.max(building, deletions + parts);
     }
   }
   held += bytesToCopy ?? records;
-  const loader = LOADER_BYTES + largestRun * RUN_BUFFERS;
-  return { held, peak: held + loader + objects + building, organizations: organizations.length };
+  return { held, peak: held + LOADER_BYTES + objects + building, organizations: organizations.length };
 }
 
-function indexBytes(layout: CollectionLayout, count: number, { bytes, elements }: ColumnSizes): number {
+function indexBytes(layout: CollectionLayout, { recordCount, textBytes, listElements }: DeclaredList): number {
   // The columns of sessions become schedules.
-  if (layout === SESSIONS) return count * (RECORD_BYTES + SCHEDULE_BYTES);
+  if (layout === SESSIONS) return recordCount * (RECORD_BYTES + SCHEDULE_BYTES);
   const columnsOf = (kind: ColumnLayout['holds']) =>
     layout.columns.filter(({ holds }) => holds === kind).length;
-  const texts = count * columnsOf('text') + elements;
-  const pairs = (count + elements) * layout.composites.length;
-  const instants = count * columnsOf('instant');
-  return bytes + count * RECORD_BYTES + texts * TEXT_BYTES + pairs * PAIR_BYTES + instants * INSTANT_BYTES;
+  const texts = recordCount * columnsOf('text') + listElements;
+  const pairs = (recordCount + listElements) * layout.composites.length;
+  const instants = recordCount * columnsOf('instant');
+  return textBytes + recordCount * RECORD_BYTES + texts * TEXT_BYTES + pairs * PAIR_BYTES + instants * INSTANT_BYTES;
 }
 
 const PROCESS_BYTES = 160 * MEGABYTE; // code, heap and buffers with one worker: 150 MB were measured

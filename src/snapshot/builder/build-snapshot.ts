@@ -5,12 +5,11 @@ import { byCollection, COLLECTIONS } from '../format/layout.ts';
 import { manifestDigest, type Permit } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { FILE_MODE, newHiddenPath, replaceFile, sync } from '../format/replace-file.ts';
-import { identityOf, manifestOf } from '../format/snapshot-file.ts';
+import { asRefusal, identityOf, manifestOf } from '../format/snapshot-file.ts';
 import { lossesOf } from '../format/succession.ts';
 import { loadSnapshot } from '../load/load-snapshot.ts';
 import { inspectSnapshot } from '../load/read-snapshot.ts';
 import { checkPublication, NotPublished } from '../publish/publish-snapshot.ts';
-import { checkDigests } from './check-digests.ts';
 import { isOfOneRecord, type Warning } from './import/rules.ts';
 import { DELETIONS_FILE, type ImportFolder, listImport, UnreadableImport } from './import/import-files.ts';
 import { Comparison } from './merge/comparison.ts';
@@ -77,7 +76,7 @@ export async function buildSnapshot(options: BuildOptions) {
       if (report !== undefined) return report;
     }
   } catch (error) {
-    throw withPlace(error, output);
+    throw withPlace(error, options);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -132,10 +131,16 @@ function notPublished(output: string, refusal: RefusedSnapshot): NotPublished {
   return new NotPublished(`${output}: ${refusal.message}`, { cause: refusal });
 }
 
-/** Names the file and the folder in an error of SQLite or the system, such as that of a full disk. */
-function withPlace(error: unknown, output: string): unknown {
+/**
+ * Names the file and the folder in an error of SQLite or the system, such as that of a full disk. With an earlier
+ * snapshot, other errors of SQLite are about that file.
+ */
+function withPlace(error: unknown, { output, base, previous }: BuildOptions): unknown {
   if (!(error instanceof Error && 'code' in error)) return error;
-  if (!('syscall' in error) && !String(error.code).startsWith('SQLITE_')) return error;
+  const code = String(error.code);
+  if (!('syscall' in error) && !code.startsWith('SQLITE_')) return error;
+  const isOfContent = /^SQLITE_(ERROR|CORRUPT|CONSTRAINT|NOTADB)/.test(code);
+  if (isOfContent && (base ?? previous) !== undefined) return asRefusal(error);
   error.message = `${output}: cannot be built: ${error.message}; check the disk of ${resolve(dirname(output))}, and that of SQLITE_TMPDIR or TMPDIR`;
   return error;
 }
@@ -159,18 +164,19 @@ async function writeSnapshot(
   for (const layout of COLLECTIONS) {
     const { name: list } = layout;
     const staged = staging.records(layout);
-    for (const count of writer.write(layout, comparison?.compare(layout, staged) ?? staged)) {
+    for (const count of writer.write(layout, staged, comparison)) {
       records[list] += count;
       written += count;
       const share = written / Math.max(written, total);
       onProgress?.({ step: 'written', list, records: records[list], share });
-      // Lets the event loop handle a pending signal.
-      await setImmediate();
-      signal?.throwIfAborted();
+      await pause(signal);
     }
   }
   const ancestors = earlier?.lineage(options.producedAt.getTime() - keepChangesMs) ?? [];
-  const snapshotId = writer.finish(ancestors, options.permits, comparison?.deletionsSince(ancestors));
+  const finishing = writer.finish(ancestors, options.permits, comparison);
+  let step = finishing.next();
+  for (; step.done !== true; step = finishing.next()) await pause(signal);
+  const snapshotId = step.value;
   /** Undefined without an earlier snapshot: a new history begins. */
   const history = comparison && {
     /** Number of snapshots from which copies can be continued. */
@@ -182,16 +188,21 @@ async function writeSnapshot(
     deletions: writer.deletions,
   };
   if (comparison === undefined || !isBase) return { snapshotId, producedAt, records, history };
-  /** Number of records that the import changed in the base, and of runs. */
+  /** Number of records that the import changed in the base. */
   const changes = {
     added: ids.count('import') - comparison.replaced,
     replaced: comparison.replaced,
     deleted: comparison.deleted,
     /** Deletions of records that the base does not have. */
     withoutRecord: ids.count('deletion') - comparison.requested,
-    runs: writer.runs,
   };
   return { snapshotId, producedAt, records, history, changes };
+}
+
+/** Lets the event loop handle a pending signal. */
+async function pause(signal?: AbortSignal): Promise<void> {
+  await setImmediate();
+  signal?.throwIfAborted();
 }
 
 function reviewRecords(file: string, options: BuildOptions, staging: Staging): Warning[] {
@@ -228,17 +239,13 @@ async function putIntoPlace(file: string, options: BuildOptions, heldBack: HeldB
 }
 
 /**
- * Checks the file as it lies on the disk. Records of an earlier snapshot that is not published may never have been parsed.
+ * Checks a file with records of an earlier snapshot that is not published: serving them may never have been tried.
  * @param earlier the snapshot of which records were copied
  */
 async function checkStored(file: string, options: BuildOptions, earlier: string | undefined): Promise<void> {
   const { output, permits, signal } = options;
-  if (permits !== undefined && earlier !== undefined) {
-    const published = manifestOf(output);
-    if (published === undefined || manifestDigest(published) !== manifestDigest(inspectSnapshot(earlier))) {
-      await loadSnapshot(file, { isThorough: true, signal });
-      return;
-    }
-  }
-  await checkDigests(file, signal);
+  if (permits === undefined || earlier === undefined) return;
+  const published = manifestOf(output);
+  if (published === undefined || manifestDigest(published) !== manifestDigest(inspectSnapshot(earlier)))
+    await loadSnapshot(file, { isThorough: true, signal });
 }

@@ -1,6 +1,6 @@
 import { parseObject } from '../format/json-values.ts';
 import { COLLECTIONS, TICKETS } from '../format/layout.ts';
-import { type OnProgress, runCounter } from '../load/read-snapshot.ts';
+import { type OnProgress, recordCounter } from '../load/read-snapshot.ts';
 import { LineNotes } from './import/line-notes.ts';
 import { compileVariants, variantOf } from './import/record-reader.ts';
 import type { Warning } from './import/rules.ts';
@@ -21,12 +21,12 @@ export class SuspectImport extends Error {
 
 /**
  * Finds the warnings about the records of a snapshot file.
- * @throws RefusedSnapshot when a run is missing or damaged
+ * @throws RefusedSnapshot when it is damaged
  */
 export function reviewSnapshot(path: string, onProgress?: OnProgress): Warning[] {
   using snapshot = new EarlierSnapshot(path);
   const organizationIds = [...snapshot.organizations.keys()];
-  const onRun = runCounter(snapshot.count, onProgress);
+  const onBlock = recordCounter(snapshot.count, onProgress);
   // SQLite removes a database without a name when it is closed.
   using database = newDatabase('');
   database.exec('CREATE TABLE qr_codes (organization INTEGER, value TEXT, place INTEGER, id BLOB)');
@@ -35,20 +35,19 @@ export function reviewSnapshot(path: string, onProgress?: OnProgress): Warning[]
   const mentions = new Mentions(database);
   for (const layout of COLLECTIONS) {
     const variants = compileVariants(layout);
-    for (const run of snapshot.runs(layout, organizationIds)) {
-      const { organization, count, run: stored } = run;
+    for (const [organization, block] of snapshot.blocks(layout, organizationIds)) {
       const notes = new LineNotes();
       notes.producedAt = snapshot.producedAt;
-      for (let i = 0; i < count; i++) {
+      for (const [i, row] of block.rows.entries()) {
         notes.mentions = [];
-        const record = parseObject(run.jsonAt(i)) ?? {};
-        const [row, id] = [stored.entry.firstRow + i, run.idAt(i)];
+        const record = parseObject(block.recordAt(i).toString()) ?? {};
+        const id = block.idAt(i);
         variantOf(variants, record)?.normalize(record, notes);
         mentions.add(organization, row, id, notes.mentions);
         if (layout !== TICKETS) ids.addOfBase(layout.name, organization, id, row, 0n);
         else addQrCode.run(organization, JSON.stringify(record['qrCode']), row, sortKey(id));
       }
-      onRun(layout, stored.entry);
+      onBlock(block);
     }
   }
   mentions.write();

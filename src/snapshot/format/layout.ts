@@ -7,17 +7,17 @@ import { type ListName, listOf } from '../../store/organization-image.ts';
 import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from './json-values.ts';
 
 /**
- * Run tables and index columns of the collections and of the deletions: the builder fills the columns, and the loader
- * indexes them. `data/schema.sql` declares the tables.
+ * The tables of the collections, which have their names, and their index columns: the builder fills the columns, and the
+ * loader indexes them. `data/schema.sql` declares the tables.
  */
 
 export interface CollectionLayout {
   readonly name: CollectionName;
   readonly resource: Resource;
-  readonly table: string;
+  readonly idColumn: string;
   /** List order, by a timestamp and then by id. */
   readonly orderedBy: { readonly field: string; readonly descending: boolean };
-  /** Index columns of the run table: all but the place, the lengths and the records. */
+  /** Index columns of the table, in its order. */
   readonly columns: readonly ColumnLayout[];
   /**
    * Pairs of indexes that may both have long posting lists. An index of the pair finds the records with a key of both.
@@ -28,7 +28,7 @@ export interface CollectionLayout {
   readonly postingOrder?: string;
 }
 
-/** An index column of a run table: a text, an instant, or a list of distinct texts for each record. */
+/** An index column: a text, an instant, or a list of distinct texts for each record. */
 export type ColumnLayout =
   Column<'text', string> | Column<'instant', Instant> | Column<'list', readonly string[]>;
 
@@ -63,7 +63,7 @@ function listColumn(column: string, index: string, of: Of<readonly string[]>): C
 export const EVENTS: CollectionLayout = {
   name: 'events',
   resource: EVENT,
-  table: 'event_runs',
+  idColumn: 'event_id',
   orderedBy: { field: 'createdAt', descending: true },
   columns: [listColumn('tags', 'tag', ({ served }) => textsIn(served['tags']).map(normalizeTag))],
   composites: [],
@@ -73,7 +73,7 @@ export const EVENTS: CollectionLayout = {
 export const SESSIONS: CollectionLayout = {
   name: 'sessions',
   resource: EVENT_SESSION,
-  table: 'session_runs',
+  idColumn: 'session_id',
   orderedBy: { field: 'startAt', descending: false },
   columns: [
     textColumn('event_id', 'eventId', ({ imported }) => textIn(imported['eventId'])),
@@ -85,7 +85,7 @@ export const SESSIONS: CollectionLayout = {
 export const TICKETS: CollectionLayout = {
   name: 'tickets',
   resource: TICKET,
-  table: 'ticket_runs',
+  idColumn: 'ticket_id',
   orderedBy: { field: 'issuedAt', descending: true },
   columns: [
     textColumn('event_id', 'eventId'),
@@ -101,7 +101,7 @@ export const TICKETS: CollectionLayout = {
 export const ORDERS: CollectionLayout = {
   name: 'orders',
   resource: ORDER,
-  table: 'order_runs',
+  idColumn: 'order_id',
   orderedBy: { field: 'createdAt', descending: true },
   columns: [
     textColumn('status', 'status'),
@@ -120,7 +120,7 @@ export const ORDERS: CollectionLayout = {
 export const OFFERS: CollectionLayout = {
   name: 'offers',
   resource: OFFER,
-  table: 'offer_runs',
+  idColumn: 'offer_id',
   orderedBy: { field: 'createdAt', descending: false },
   columns: [
     textColumn('type', 'type'),
@@ -140,10 +140,7 @@ export const OFFERS: CollectionLayout = {
   postingOrder: 'createdAt',
 };
 
-/**
- * The content of an organization, which counts and content digests cover.
- * The order is that of import and digests: events come before the sessions that refer to them.
- */
+/** The content of an organization, in the order of the import: events come before the sessions that refer to them. */
 export const COLLECTIONS: readonly CollectionLayout[] = Object.values(byCollection((layout) => layout));
 
 /** Returns whether an index is over a field that identifies something, in every variant of the resource. */

@@ -5,7 +5,7 @@ import { COLLECTION_NAMES } from '../../contract/resources.ts';
 import { type Instant, isServedForm, parseTimestamp } from '../../contract/timestamp.ts';
 import { PACKED_BELOW_BYTES } from '../../store/memory/image-memory.ts';
 import type { ListName, SnapshotOrigin } from '../../store/organization-image.ts';
-import { byCollection, COLLECTIONS, layoutsOf } from './layout.ts';
+import { byCollection, type CollectionLayout, COLLECTIONS, layoutsOf } from './layout.ts';
 import { damaged, inconsistent } from './refused-snapshot.ts';
 import { sumText } from './schema.ts';
 
@@ -16,10 +16,8 @@ import { sumText } from './schema.ts';
 export const PERMITS = ['rollback', 'shrink'] as const;
 export type Permit = (typeof PERMITS)[number];
 
-/** Declared content of a snapshot: the tables `snapshot`, `ancestors`, `organizations` and `runs`. */
+/** Declared content of a snapshot: the tables `snapshot`, `ancestors`, `organizations` and `lists`. */
 export interface Manifest extends SnapshotOrigin {
-  /** Whether all runs are cut by the rule of the builder, which copies them from a base where they stay the same. */
-  readonly hasCanonicalRuns: boolean;
   readonly permits: readonly Permit[];
   /** The snapshots from which it descends, earliest first. */
   readonly ancestors: readonly SnapshotOrigin[];
@@ -27,117 +25,108 @@ export interface Manifest extends SnapshotOrigin {
   readonly organizations: readonly ManifestOrganization[];
 }
 
-/** What the runs of a collection have besides records. */
-export interface ColumnSizes {
-  /** Bytes of the columns of texts and lists. */
-  readonly bytes: number;
-  /** Elements of the lists, at most. */
-  readonly elements: number;
-  /** Bytes of all columns of the largest run. */
-  readonly largestRun: number;
+/** A row of `lists`: the records of an organization in a collection. */
+export interface DeclaredList {
+  /** Row of the first record in the table, which follows those of the organizations before. */
+  readonly firstRow: number;
+  readonly recordCount: number;
+  readonly recordBytes: number;
+  /** Bytes of the texts in index columns, elements of lists included. */
+  readonly textBytes: number;
+  /** Elements of lists in index columns. */
+  readonly listElements: number;
+  /** Bound for the bytes of a row in its id, its texts and lists, and its record. */
+  readonly longestRow: number;
+  /** Sum of the digests of the records, as of `sumText`. */
+  readonly recordsSum: string;
+  readonly digest: string;
 }
+
+/** A collection without records, which has no row in `lists`. */
+export const NO_RECORDS: DeclaredList = {
+  firstRow: 0,
+  recordCount: 0,
+  recordBytes: 0,
+  textBytes: 0,
+  listElements: 0,
+  longestRow: 0,
+  recordsSum: sumText(0n),
+  digest: '',
+};
 
 export interface ManifestOrganization {
   readonly organizationId: string;
   readonly name: string;
-  readonly contentDigest: string;
   /** Production time of the snapshot with which its history began. */
   readonly since: string;
-  readonly historyDigest: string;
+  readonly deletionsDigest: string;
   readonly deletionCount: number;
   /** Bytes of the ids of its deletions. */
   readonly deletionBytes: number;
-  /** In list order. */
-  readonly runs: Runs;
-  readonly columns: Readonly<Record<CollectionName, ColumnSizes>>;
+  readonly lists: Readonly<Record<CollectionName, DeclaredList>>;
 }
 
-type Runs = Readonly<Record<CollectionName, readonly RunEntry[]>>;
-export type DeclaredOrganization = Omit<ManifestOrganization, 'columns'>;
-
-export interface RunEntry {
-  readonly firstRow: number;
-  readonly recordCount: number;
-  /** Length of the column `records`. */
-  readonly recordBytes: number;
-  readonly digest: string;
-  /** Sum of the digests of its records, as of `sumText`. */
-  readonly recordsSum: string;
-  readonly changesDigest: string;
-}
-
-export function recordBytes(runs: readonly RunEntry[]): number {
-  return runs.reduce((sum, one) => sum + one.recordBytes, 0);
-}
-
-/** Returns whether a collection is so small that its image is packed into one buffer and shares no runs. */
-export function isPacked(runs: readonly RunEntry[]): boolean {
-  return recordBytes(runs) < PACKED_BELOW_BYTES;
-}
-
-export function rowCount(runs: readonly RunEntry[]): number {
-  const last = runs.at(-1);
-  return last === undefined ? 0 : last.firstRow + last.recordCount;
+/** Returns whether a list is so small that its image is packed into one buffer, and shares no records. */
+export function isPacked({ recordBytes }: DeclaredList): boolean {
+  return recordBytes < PACKED_BELOW_BYTES;
 }
 
 export function recordsIn({ organizations }: Pick<Manifest, 'organizations'>): number {
   let records = 0;
-  for (const { runs } of organizations) for (const { name } of COLLECTIONS) records += rowCount(runs[name]);
+  for (const { lists } of organizations) for (const { name } of COLLECTIONS) records += lists[name].recordCount;
   return records;
 }
 
 export type RecordCounts = Readonly<Record<CollectionName, number>>;
 
-export function declaredCounts({ runs }: ManifestOrganization): Record<CollectionName, number> {
-  return byCollection(({ name }) => rowCount(runs[name]));
+export function declaredCounts({ lists }: ManifestOrganization): Record<CollectionName, number> {
+  return byCollection(({ name }) => lists[name].recordCount);
 }
 
-/** Computes the content digest of an organization, base64url. It covers a JSON line for each run. */
-export function contentDigest(runs: Runs): string {
-  return linesDigest(
-    COLLECTIONS.flatMap(({ name }) =>
-      runs[name].map((one) => [name, one.recordCount, one.recordBytes, one.digest, one.recordsSum]),
-    ),
-  );
+/** Computes the digest of the content of an organization, base64url, as `listDigest` does. */
+export function contentDigest({ lists }: Pick<ManifestOrganization, 'lists'>): string {
+  return digestOf(lists, COLLECTIONS);
 }
 
 /**
  * Computes the digest of a list, base64url, which its image has. It covers a JSON line for each collection, and depends
- * on the records alone, not on how they are cut into runs.
+ * on the records alone, not on the file.
  */
-export function listDigest(runs: Runs, list: ListName): string {
-  return linesDigest(
-    layoutsOf(list).map(({ name }) => {
-      return [name, rowCount(runs[name]), recordsSum(runs[name])];
-    }),
-  );
+export function listDigest({ lists }: Pick<ManifestOrganization, 'lists'>, list: ListName): string {
+  return digestOf(lists, layoutsOf(list));
 }
 
-/** Returns the sum of the digests of the records of runs. */
-export function recordsSum(runs: readonly RunEntry[]): string {
-  return sumText(runs.reduce((sum, one) => sum + BigInt(`0x${one.recordsSum}`), 0n));
+function digestOf(lists: ManifestOrganization['lists'], layouts: readonly CollectionLayout[]): string {
+  return linesDigest(layouts.map(({ name }) => [name, lists[name].recordCount, lists[name].recordsSum]));
 }
 
 /** Computes a digest, base64url, over lines of JSON. */
-function linesDigest(...parts: Iterable<readonly (string | number)[]>[]): string {
+function linesDigest(...parts: Iterable<readonly (string | number | bigint)[]>[]): string {
   const hash = createHash('sha256');
-  for (const lines of parts) for (const line of lines) hash.update(`${JSON.stringify(line)}\n`);
+  for (const lines of parts)
+    for (const line of lines)
+      hash.update(`[${line.map((one) => (typeof one === 'bigint' ? one : JSON.stringify(one))).join()}]\n`);
   return hash.digest('base64url');
 }
 
-export type DigestedManifest = Omit<Manifest, 'organizations'> & {
-  readonly organizations: readonly Omit<DeclaredOrganization, 'deletionCount' | 'deletionBytes' | 'runs'>[];
-};
-
-/** Computes the manifest digest, base64url: a JSON line for the snapshot, each ancestor, and each organization. */
-export function manifestDigest(manifest: DigestedManifest): string {
-  const { snapshotId, producedAt, hasCanonicalRuns, permits } = manifest;
+/**
+ * Computes the manifest digest, base64url: a JSON line for the snapshot, each ancestor, each organization, and each list
+ * by organization and in byte order of the collection.
+ */
+export function manifestDigest({ snapshotId, producedAt, permits, ancestors, organizations }: Manifest): string {
   return linesDigest(
-    [[snapshotId, producedAt, Number(hasCanonicalRuns), ...permitValues(permits)]],
-    manifest.ancestors.map((one) => [one.snapshotId, one.producedAt]),
-    manifest.organizations.map(({ organizationId, name, contentDigest: content, since, historyDigest }) => {
-      return [organizationId, name, content, since, historyDigest];
-    }),
+    [[snapshotId, producedAt, ...permitValues(permits)]],
+    ancestors.map((one) => [one.snapshotId, one.producedAt]),
+    organizations.map((one) => [one.organizationId, one.name, one.since, one.deletionsDigest]),
+    organizations.flatMap(({ organizationId, lists }) =>
+      Object.entries(lists)
+        .filter(([, list]) => list !== NO_RECORDS)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, one]) => [
+          ...[organizationId, name, one.recordCount, one.recordBytes, one.textBytes, one.listElements],
+          ...[one.longestRow, one.recordsSum, one.digest],
+        ]),
+    ),
   );
 }
 
@@ -158,54 +147,41 @@ export function instantOf(time: string): Instant {
   return instant;
 }
 
-/** A record that a snapshot of the history held, and that is gone since another one, which `deletedAt` names. */
+/** A record that a snapshot of the history held, and that this one lacks. */
 export interface Deletion {
   readonly collection: CollectionName;
   readonly id: string;
-  /** ISO 8601, UTC. */
-  readonly deletedAt: string;
-  readonly instant: Instant;
+  /** Production time of the first snapshot without it. */
+  readonly deletedAt: Instant;
 }
 
-type DeletionRow = readonly [collection: string, id: string, deletedAt: string];
+type DeletionRow = readonly [collection: string, id: string, deletedAt: Instant];
 
-type History = Pick<ManifestOrganization, 'organizationId' | 'since' | 'runs'>;
-
-/**
- * Computes the history digest of an organization, base64url. It covers lines of JSON:
- *
- *     [<since>]
- *     [<collection>,<first_row>,<changes_digest>]   for each run
- *     [<collection>,<id>,<deleted_at>]              for each deletion
- */
-export function historyDigest(database: Database.Database, history: History): string {
-  const runs = COLLECTIONS.flatMap(({ name }) =>
-    history.runs[name].map(({ firstRow, changesDigest }) => [name, firstRow, changesDigest]),
-  );
-  return linesDigest([[history.since], ...runs], deletionRows(database, history.organizationId));
+/** Computes the digest of the deletions of an organization, base64url: a JSON line for each, in the order of the table. */
+export function deletionsDigest(database: Database.Database, organizationId: string): string {
+  return linesDigest(deletionRows(database, organizationId));
 }
 
 /**
- * Reads the deletions of an organization, by collection and id, after a check of the history digest.
+ * Reads the deletions of an organization, by collection and id, after a check of their digest.
  * @param until time of the snapshot
  * @throws RefusedSnapshot also when one is malformed or later than the snapshot
  */
 export function* readDeletions(
   database: Database.Database,
-  organization: ManifestOrganization,
+  { organizationId, deletionsDigest: declared }: ManifestOrganization,
   until: Instant,
 ): Generator<Deletion> {
-  if (historyDigest(database, organization) !== organization.historyDigest)
-    throw damaged(`the history of organization "${organization.organizationId}" does not match its digest`);
-  for (const [name, id, deletedAt] of deletionRows(database, organization.organizationId)) {
+  if (deletionsDigest(database, organizationId) !== declared)
+    throw damaged(`the deletions of organization "${organizationId}" do not match their digest`);
+  for (const [name, id, deletedAt] of deletionRows(database, organizationId)) {
     const refused = (problem: string) => inconsistent(`the deletion of "${id}" of ${name} ${problem}`);
     const collection = COLLECTION_NAMES.find((one) => one === name);
-    const instant = utcInstant(deletedAt);
     if (collection === undefined) throw refused('is of no collection');
     if (id === '') throw refused('has no id');
-    if (instant === undefined || instant > until)
-      throw refused(`has the time "${deletedAt}", which is not that of a snapshot up to this one`);
-    yield { collection, id, deletedAt, instant };
+    if (deletedAt > until)
+      throw refused(`has the time ${deletedAt}, which is not that of a snapshot up to this one`);
+    yield { collection, id, deletedAt };
   }
 }
 
@@ -215,5 +191,6 @@ function deletionRows(database: Database.Database, organizationId: string): Iter
       'SELECT collection, id, deleted_at FROM deletions WHERE organization_id = ? ORDER BY collection, id',
     )
     .raw()
+    .safeIntegers()
     .iterate(organizationId);
 }

@@ -2,37 +2,26 @@ import type Database from 'better-sqlite3';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../../contract/headers.ts';
 import type { Instant } from '../../contract/timestamp.ts';
 import { type SnapshotOrigin, UUID } from '../../store/organization-image.ts';
-import { byCollection, type CollectionLayout, COLLECTIONS, type ColumnLayout } from './layout.ts';
+import { byCollection, COLLECTIONS } from './layout.ts';
 import {
-  type ColumnSizes,
-  contentDigest,
-  type DeclaredOrganization,
-  type DigestedManifest,
+  type DeclaredList,
   instantOf,
   type Manifest,
   manifestDigest,
   type ManifestOrganization,
+  NO_RECORDS,
   type Permit,
   PERMITS,
-  type RunEntry,
 } from './manifest.ts';
 import { damaged, inconsistent, RefusedSnapshot } from './refused-snapshot.ts';
-import {
-  allColumns,
-  MANIFEST_TEXTS,
-  MAX_ANCESTORS,
-  MAX_NAMES_BYTES,
-  MAX_RUN_BYTES,
-  MAX_RUN_RECORDS,
-  MAX_RUNS,
-} from './schema.ts';
+import { MANIFEST_TEXTS, MAX_ANCESTORS, MAX_LISTS, MAX_NAMES_BYTES, MAX_ROW_BYTES } from './schema.ts';
 
 type SnapshotRow = Readonly<Record<'snapshot_id' | 'produced_at' | 'digest', string>> &
-  Readonly<Record<'canonical_runs' | `permits_${Permit}`, number>>;
+  Readonly<Record<`permits_${Permit}`, number>>;
 
 /**
- * Reads the manifest, and checks its digests, names and counts.
- * The declared runs cover the run tables, and no count exceeds the size of the file.
+ * Reads the manifest, and checks its digest, names and counts.
+ * The declared lists cover the tables, and no count exceeds the size of the file.
  * @throws RefusedSnapshot
  */
 export function readManifest(database: Database.Database, fileBytes: number): Manifest {
@@ -42,26 +31,23 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
   if (rows.length !== 1) throw inconsistent(`its table "snapshot" has ${rows.length} rows instead of one`);
   const [{ snapshot_id: snapshotId, produced_at: producedAt, digest, ...row }] = rows;
   const permits = PERMITS.filter((permit) => row[`permits_${permit}`] === 1);
-  const organizations = readDeclarations(database);
-  const hasCanonicalRuns = row.canonical_runs === 1;
+  const organizations = readOrganizations(database);
   const ancestors = database
     .prepare<[], SnapshotOrigin>(
       'SELECT snapshot_id AS snapshotId, produced_at AS producedAt FROM ancestors ORDER BY rowid',
     )
     .all();
-  const manifest = { snapshotId, producedAt, hasCanonicalRuns, permits, ancestors, organizations };
+  const manifest = { snapshotId, producedAt, permits, ancestors, organizations };
   if (manifestDigest(manifest) !== digest) throw damaged('its manifest does not match its digest');
   if (organizations.length === 0) throw new RefusedSnapshot('no-organization', 'it holds no organization');
-  for (const { organizationId, runs, contentDigest: declared } of organizations) {
-    if (contentDigest(runs) !== declared)
-      throw damaged(`the runs of organization "${organizationId}" do not match its digest`);
+  for (const { organizationId } of organizations) {
     if (!isOrganizationId(organizationId))
       throw inconsistent(`its organization_id "${organizationId}" ${ORGANIZATION_ID_RULE}`);
   }
   checkHistory(manifest);
-  const complete = { ...manifest, organizations: withColumns(database, organizations, fileBytes) };
-  checkRows(database, organizations);
-  return complete;
+  checkLists(manifest, fileBytes);
+  checkRows(database, manifest);
+  return manifest;
 }
 
 type Limits = readonly (readonly [column: string, bytes: number])[];
@@ -88,7 +74,8 @@ function checkTable(database: Database.Database, table: string, limits: Limits):
 /** Refuses a manifest that would not fit in the memory of the main thread, which receives it. */
 function checkManifestSize(database: Database.Database): void {
   for (const [what, found, limit] of [
-    ['rows of "runs"', 'SELECT count(*) FROM runs', MAX_RUNS],
+    ['rows of "lists"', 'SELECT count(*) FROM lists', MAX_LISTS],
+    ['rows of "organizations"', 'SELECT count(*) FROM organizations', MAX_LISTS],
     ['rows of "ancestors"', 'SELECT count(*) FROM ancestors', MAX_ANCESTORS],
     [
       'bytes in the texts of "organizations" and "ancestors"',
@@ -102,35 +89,36 @@ function checkManifestSize(database: Database.Database): void {
   }
 }
 
-function readDeclarations(database: Database.Database): DeclaredOrganization[] {
-  const declared = database.prepare<[], Omit<DeclaredOrganization, 'runs'>>(
-    `SELECT organization_id AS organizationId, name, digest AS contentDigest, since,
-            history_digest AS historyDigest,
+function readOrganizations(database: Database.Database): ManifestOrganization[] {
+  const declared = database.prepare<[], Omit<ManifestOrganization, 'lists'>>(
+    `SELECT organization_id AS organizationId, name, since, deletions_digest AS deletionsDigest,
             count(id) AS deletionCount, coalesce(sum(octet_length(id)), 0) AS deletionBytes
      FROM organizations LEFT JOIN deletions USING (organization_id)
      GROUP BY organization_id ORDER BY organization_id`,
   );
-  const organizations = declared.all().map((one) => ({ ...one, runs: byCollection((): RunEntry[] => []) }));
-  const runsOf = new Map(organizations.map(({ organizationId, runs }) => [organizationId, runs]));
-  const rows = database.prepare<[], RunEntry & Readonly<Record<'organizationId' | 'list', string>>>(
-    `SELECT organization_id AS organizationId, collection AS list, first_row AS firstRow,
-            record_count AS recordCount, record_bytes AS recordBytes, digest,
-            records_sum AS recordsSum, changes_digest AS changesDigest
-     FROM runs ORDER BY organization_id, collection, first_row`,
+  const organizations = declared.all().map((one) => ({ ...one, lists: byCollection(() => NO_RECORDS) }));
+  const listsOf = new Map(organizations.map(({ organizationId, lists }) => [organizationId, lists]));
+  const rows = database.prepare<[], Omit<DeclaredList, 'firstRow'> & Readonly<Record<'organizationId' | 'collection', string>>>(
+    `SELECT organization_id AS organizationId, collection, record_count AS recordCount, record_bytes AS recordBytes,
+            text_bytes AS textBytes, list_elements AS listElements,
+            longest_row AS longestRow, records_sum AS recordsSum, digest
+     FROM lists ORDER BY organization_id, collection`,
   );
-  for (const { organizationId, list, ...entry } of rows.iterate()) {
-    const runs: Readonly<Record<string, RunEntry[]>> | undefined = runsOf.get(organizationId);
-    if (runs === undefined)
-      throw inconsistent(`"runs" has rows for "${organizationId}", which is not in "organizations"`);
-    if (!Object.hasOwn(runs, list))
-      throw inconsistent(`"runs" has a row of "${organizationId}" for "${list}", which is no collection`);
-    runs[list].push(entry);
+  const counts: Record<string, number> = byCollection(() => 0);
+  for (const { organizationId, collection, ...list } of rows.iterate()) {
+    const lists: Record<string, DeclaredList> | undefined = listsOf.get(organizationId);
+    if (lists === undefined)
+      throw inconsistent(`"lists" has rows for "${organizationId}", which is not in "organizations"`);
+    if (!Object.hasOwn(lists, collection))
+      throw inconsistent(`"lists" has a row of "${organizationId}" for "${collection}", which is no collection`);
+    lists[collection] = { ...list, firstRow: counts[collection] + 1 };
+    counts[collection] += list.recordCount;
   }
   return organizations;
 }
 
 /** Refuses malformed ids and times of snapshots, and a history that is not in the order of their times. */
-function checkHistory(manifest: DigestedManifest): void {
+function checkHistory(manifest: Manifest): void {
   let latest: Instant | undefined;
   for (const { snapshotId, producedAt } of [...manifest.ancestors, manifest]) {
     if (!UUID.test(snapshotId)) throw inconsistent(`its snapshot_id "${snapshotId}" is not a UUID`);
@@ -145,16 +133,37 @@ function checkHistory(manifest: DigestedManifest): void {
   }
 }
 
-/** Refuses run tables with more rows than "runs", and deletions of other organizations. */
-function checkRows(database: Database.Database, organizations: readonly DeclaredOrganization[]): void {
-  for (const { name, table } of COLLECTIONS) {
-    const declared = organizations.reduce((sum, { runs }) => sum + runs[name].length, 0);
-    // Not counted: a damaged tree could have an endless number of rows.
-    const excess = database.prepare<[number]>(`SELECT 1 FROM ${table} LIMIT 1 OFFSET ?`).get(declared);
-    if (excess !== undefined)
-      throw inconsistent(
-        `${table} has more than ${declared} rows, but "runs" declares ${declared} for ${name}`,
-      );
+/** Refuses counts and sums out of bounds, and more bytes than the file has. */
+function checkLists({ organizations }: Manifest, fileBytes: number): void {
+  let declaredBytes = 0;
+  for (const { organizationId, lists } of organizations) {
+    for (const { name } of COLLECTIONS) {
+      const { recordCount, recordBytes, textBytes, listElements, longestRow, recordsSum } = lists[name];
+      const list = `${name} of "${organizationId}"`;
+      const counts = [recordCount, recordBytes, textBytes, listElements, longestRow];
+      const isBounded = recordBytes >= recordCount && longestRow <= MAX_ROW_BYTES;
+      const isEmpty = lists[name] === NO_RECORDS;
+      if (counts.some((one) => one < 0 || one > fileBytes) || !isBounded || isEmpty !== (recordCount === 0))
+        throw inconsistent(`"lists" is out of bounds for ${list}`);
+      if (!/^[0-9a-f]{64}$/.test(recordsSum))
+        throw inconsistent(`the records_sum of ${list} is not 64 hexadecimal digits`);
+      declaredBytes += recordBytes + textBytes;
+    }
+  }
+  if (declaredBytes > fileBytes)
+    throw inconsistent(`"lists" declares ${declaredBytes} bytes, but the file has ${fileBytes} bytes`);
+}
+
+/** Refuses tables with other rows than "lists" declares, and deletions of other organizations. */
+function checkRows(database: Database.Database, { organizations }: Manifest): void {
+  for (const { name } of COLLECTIONS) {
+    const declared = organizations.reduce((sum, { lists }) => sum + lists[name].recordCount, 0);
+    const bounds = database.prepare<[], readonly [first: number | null, last: number | null]>(
+      `SELECT (SELECT min(row) FROM ${name}), (SELECT max(row) FROM ${name})`,
+    );
+    const [first, last] = bounds.raw().get() ?? [];
+    if (declared === 0 ? first !== null : first !== 1 || last !== declared)
+      throw inconsistent(`the rows of ${name} are ${first} to ${last}, but "lists" declares ${declared}`);
   }
   const foreign = database
     .prepare<[], string>(
@@ -164,84 +173,4 @@ function checkRows(database: Database.Database, organizations: readonly Declared
     .get();
   if (foreign !== undefined)
     throw inconsistent(`"deletions" has rows for "${foreign}", which is not in "organizations"`);
-}
-
-const lengths = (columns: readonly string[]) => columns.map((column) => `octet_length(${column})`);
-
-/**
- * Returns the condition of a run, by organization and first row, whose columns are within their limit.
- * octet_length() reads only the header of a row, so that an oversized column takes no memory.
- */
-export function isRun(layout: CollectionLayout): string {
-  return `organization_id = ? AND first_row = ? AND max(${lengths(allColumns(layout)).join(', ')}) <= ${MAX_RUN_BYTES}`;
-}
-
-export function noRun(
-  { table }: CollectionLayout,
-  organizationId: string,
-  { firstRow }: RunEntry,
-): RefusedSnapshot {
-  return inconsistent(
-    `${table} has no valid run of "${organizationId}" at row ${firstRow}: it is missing, or a column is NULL or ` +
-      `exceeds ${MAX_RUN_BYTES} bytes`,
-  );
-}
-
-/**
- * Adds the sizes of the columns to organizations. Lists are counted by their quotes.
- * Refuses gaps and overlaps of runs, counts out of bounds, a run that is missing or too large, and more bytes than the
- * file has.
- */
-function withColumns(
-  database: Database.Database,
-  organizations: readonly DeclaredOrganization[],
-  fileBytes: number,
-): ManifestOrganization[] {
-  const statements = byCollection((layout) => {
-    const namesOf = (...kinds: readonly ColumnLayout['holds'][]) =>
-      layout.columns.filter(({ holds }) => kinds.includes(holds)).map(({ column }) => column);
-    const quotes = namesOf('list').map(
-      (column) => `octet_length(${column}) - octet_length(replace(${column}, '"', ''))`,
-    );
-    return database.prepare<[string, number], ColumnSizes>(
-      `SELECT ${lengths(namesOf('text', 'list')).join(' + ')} AS bytes, (${['0', ...quotes].join(' + ')}) / 2 AS elements,
-              ${lengths(allColumns(layout)).join(' + ')} AS largestRun
-       FROM ${layout.table} WHERE ${isRun(layout)}`,
-    );
-  });
-  let declaredBytes = 0;
-  const complete = organizations.map((organization) => {
-    const { organizationId, runs } = organization;
-    const columns = byCollection((layout): ColumnSizes => {
-      const sizes = { bytes: 0, elements: 0, largestRun: 0 };
-      let nextRow = 0;
-      for (const entry of runs[layout.name]) {
-        checkEntry(entry, nextRow, `${layout.name} of "${organizationId}"`);
-        const run = statements[layout.name].get(organizationId, nextRow);
-        if (run === undefined) throw noRun(layout, organizationId, entry);
-        nextRow += entry.recordCount;
-        declaredBytes += entry.recordBytes;
-        sizes.bytes += run.bytes;
-        sizes.elements += run.elements;
-        sizes.largestRun = Math.max(sizes.largestRun, run.largestRun);
-      }
-      return sizes;
-    });
-    return { ...organization, columns };
-  });
-  if (declaredBytes <= fileBytes) return complete;
-  throw inconsistent(
-    `"runs" declares ${declaredBytes} bytes of records, but the file has ${fileBytes} bytes`,
-  );
-}
-
-function checkEntry(entry: RunEntry, nextRow: number, list: string): void {
-  const { firstRow, recordCount, recordBytes, recordsSum } = entry;
-  const isCount = recordCount >= 1 && recordCount <= MAX_RUN_RECORDS;
-  if (!isCount || recordBytes < recordCount || recordBytes > MAX_RUN_BYTES)
-    throw inconsistent(`"runs" is out of bounds for ${list} at row ${firstRow}`);
-  if (!/^[0-9a-f]{64}$/.test(recordsSum))
-    throw inconsistent(`the records_sum of ${list} at row ${firstRow} is not 64 hexadecimal digits`);
-  if (firstRow !== nextRow)
-    throw inconsistent(`the runs of ${list} leave a gap or overlap at row ${nextRow}`);
 }

@@ -5,20 +5,18 @@ import Database from 'better-sqlite3';
 import { type Bytes, MEGABYTE } from '../../store/memory/shared-arrays.ts';
 import type { CollectionLayout } from './layout.ts';
 
-/** Identification, schema and run rules of a snapshot file. `docs/snapshot-format.md` describes them. */
+/** Identification, schema, limits and digests of a snapshot file. `docs/snapshot-format.md` describes them. */
 
 export const SCHEMA = readFileSync(new URL('../../../data/schema.sql', import.meta.url), 'utf8');
 
-export const LENGTHS_COLUMN = 'record_lengths';
-export const RECORDS_COLUMN = 'records';
+export const RECORD_COLUMN = 'record';
 export const CHANGED_COLUMN = 'changed_at';
 
 export const MAX_RECORD_BYTES = MEGABYTE;
-export const MAX_RUN_RECORDS = 4096;
-/** Limit for each column of a run. The commas between records count. */
-export const MAX_RUN_BYTES = 16 * MEGABYTE;
-/** Limit for the runs of a snapshot, some 1,000,000,000 records. */
-export const MAX_RUNS = 1_000_000;
+/** Limit for the texts of a row together. */
+export const MAX_ROW_BYTES = 4 * MEGABYTE;
+/** Limit for the lists of a snapshot, and for the organizations. */
+export const MAX_LISTS = 1_000_000;
 /** Limit for the snapshots from which one descends. */
 export const MAX_ANCESTORS = 20_000;
 /** Limit for the ids and names of all organizations together. */
@@ -27,7 +25,7 @@ export const MAX_NAMES_BYTES = 64 * MEGABYTE;
 export const MAX_TEXT_BYTES = 128;
 
 /**
- * Returns the statements of a schema by object, such as `table runs`, in alphabetical order.
+ * Returns the statements of a schema by object, such as `table lists`, in alphabetical order.
  * SQLite stores a statement as written. Comments are removed and white space is normalized, so that those of
  * `data/schema.sql` may change.
  */
@@ -52,7 +50,7 @@ export const APPLICATION_ID = Number(reference.pragma('application_id', { simple
 export const FORMAT_VERSION = Number(reference.pragma('user_version', { simple: true }));
 
 /** The texts of the tables that have no records, with the limit for each. */
-export const MANIFEST_TEXTS = ['snapshot', 'ancestors', 'organizations', 'runs', 'deletions'].map(
+export const MANIFEST_TEXTS = ['snapshot', 'ancestors', 'organizations', 'lists', 'deletions'].map(
   (table) => ({
     table,
     limits: reference
@@ -65,55 +63,50 @@ export const MANIFEST_TEXTS = ['snapshot', 'ancestors', 'organizations', 'runs',
 
 reference.close();
 
-export function contentColumns({ columns }: CollectionLayout): readonly string[] {
-  return [LENGTHS_COLUMN, ...columns.map(({ column }) => column), RECORDS_COLUMN];
+/** The SQL expressions of the values of a record. */
+export function valueColumns({ idColumn, columns }: CollectionLayout): readonly string[] {
+  return [`octet_length(${RECORD_COLUMN})`, CHANGED_COLUMN, idColumn, ...columns.map(({ column }) => column)];
 }
 
-/** Returns the columns of a run table besides its key. */
-export function allColumns(layout: CollectionLayout): readonly string[] {
-  return [...contentColumns(layout), CHANGED_COLUMN];
-}
-
-/**
- * Returns whether the record with an id begins a run: the id's SHA-256 ends in ten zero bits.
- * A run therefore has some 1,000 records, and an added or removed record moves only the boundaries of its own run.
- */
-export function beginsRun(id: string): boolean {
-  // Latin-1: one character for each byte of the digest.
-  const digest = hash('sha256', id, 'latin1');
-  return digest.charCodeAt(31) === 0 && (digest.charCodeAt(30) & 0b11) === 0;
+/** Returns the SQL expression of the bytes of a row that are bounded. */
+export function rowBytes({ idColumn, columns }: CollectionLayout): string {
+  const texts = columns.filter(({ holds }) => holds !== 'instant').map(({ column }) => column);
+  return [idColumn, ...texts, RECORD_COLUMN].map((column) => `octet_length(${column})`).join(' + ');
 }
 
 /**
- * Computes the digest of a run, base64url.
- *
- *     ["tickets",<record_count>,<bytes of each content column …>]\n    as JSON
- *     the content columns, concatenated in schema order
+ * Computes the digest of a list, base64url: SHA-256 over two lines, the hexadecimal SHA-256 of the values of all
+ * records, and that of the records. Values are JSON arrays as of `valueColumns`. A comma follows each of both.
  */
-export function runDigest(list: CollectionName, recordCount: number, columns: readonly Bytes[]): string {
-  const lengths = columns.map(({ length }) => length);
-  const digest = createHash('sha256').update(`${JSON.stringify([list, recordCount, ...lengths])}\n`);
-  for (const column of columns) digest.update(column);
-  return digest.digest('base64url');
+export class ListDigest {
+  readonly #values = createHash('sha256');
+  readonly #records = createHash('sha256');
+
+  /** Adds the next records. */
+  add(block: { readonly values: Bytes; readonly records: Bytes }): void {
+    this.#values.update(block.values);
+    this.#records.update(block.records);
+  }
+
+  finish(): string {
+    const lines = [this.#values, this.#records].map((one) => `${one.digest('hex')}\n`);
+    return hash('sha256', lines.join(''), 'base64url');
+  }
 }
 
 /**
  * Computes the digest of a record as a number. It covers all that responses depend on.
  *
- *     ["tickets",<value of each index column …>]\n    as JSON
+ *     ["tickets",<id>,<value of each index column …>]\n    as JSON
  *     the record
  *
- * @param values the values as JSON, in schema order
+ * @param values the id and the values as JSON, in schema order, with commas between them
  */
-export function recordDigest(list: CollectionName, values: readonly string[], record: string): bigint {
-  return BigInt(`0x${hash('sha256', `["${list}",${values.join()}]\n${record}`)}`);
+export function recordDigest(list: CollectionName, values: string, record: string): bigint {
+  return BigInt(`0x${hash('sha256', `["${list}",${values}]\n${record}`)}`);
 }
 
 /** Returns a sum of records' digests, modulo 2^256, as it is stored: in 64 hexadecimal digits. */
 export function sumText(sum: bigint): string {
   return BigInt.asUintN(256, sum).toString(16).padStart(64, '0');
-}
-
-export function changesDigest(column: Bytes): string {
-  return hash('sha256', column, 'base64url');
 }

@@ -11,10 +11,9 @@ export type OpenSnapshot = ReturnType<typeof openSnapshot>;
  * Settings against a hostile file (https://www.sqlite.org/security.html). better-sqlite3 sets "defensive" itself unless
  * `unsafeMode` is called, and does not offer `sqlite3_limit`. A truncated file that is mapped would end the process.
  */
-const DEFENCES = [
+export const DEFENCES = [
   ['trusted_schema', 0],
   ['cell_size_check', 1],
-  ['query_only', 1],
   ['mmap_size', 0],
 ] as const;
 
@@ -35,6 +34,7 @@ export function openSnapshot(path: string) {
     checkHeader(path);
     database = new Database(path, { readonly: true, fileMustExist: true });
     for (const [pragma, value] of DEFENCES) database.pragma(`${pragma} = ${value}`);
+    database.pragma('query_only = 1');
     checkSchema(database);
     // SQLite does not report which file it opened. It opened the checked one if the path still leads to it.
     const { size } = statSync(path);
@@ -122,7 +122,8 @@ function checkFields(header: Buffer, size: number): void {
   const version = header.readInt32BE(60);
   if (version !== FORMAT_VERSION) {
     const found = `its format (user_version) is ${version}, but this Foyer reads format ${FORMAT_VERSION}`;
-    throw new RefusedSnapshot('other-version', `${found}; ${REBUILD}`);
+    const feed = 'for a feed, remove FEED_DIR/state, and the next one exports everything';
+    throw new RefusedSnapshot('other-version', `${found}; ${REBUILD}; ${feed}`);
   }
   if (header[18] !== 1 || header[19] !== 1) {
     const required = 'a snapshot is in rollback-journal mode (PRAGMA journal_mode = DELETE)';

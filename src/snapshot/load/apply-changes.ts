@@ -2,20 +2,17 @@ import type { Instant } from '../../contract/timestamp.ts';
 import { addIds, findRow, newIdIndex } from '../../store/index/id-index.ts';
 import { type InstantImage, instantImage } from '../../store/index/instant-index.ts';
 import { lowerInstantBound } from '../../store/index/row-sets.ts';
-import { decodeText, hashText } from '../../store/index/texts.ts';
+import { hashText } from '../../store/index/texts.ts';
 import type { Row } from '../../store/memory/shared-arrays.ts';
 import type { CollectionImage } from '../../store/organization-image.ts';
 import type { RecordsBuilder } from '../../store/records-builder.ts';
 import { recordAt } from '../../store/records.ts';
 import type { CollectionLayout } from '../format/layout.ts';
-import { recordsSum, rowCount } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { recordDigest, sumText } from '../format/schema.ts';
 import {
   bytesToLoad,
-  checkForm,
-  checkUtf8,
-  divideRecords,
+  isChange,
   loadCollection,
   type LoadedCollection,
   type Predecessor,
@@ -42,7 +39,7 @@ export function loadOrContinue(list: StoredList, form?: RecordForm): LoadedColle
   return { image, changed: changesSince(predecessor.changed, range.since), continued: (records) => records };
 }
 
-/** Computes the bytes of records that a load copies of a list, unless that is small. Takes all of its runs. */
+/** Computes the bytes of records that a load copies of a list, unless that is small. Takes all of its blocks. */
 export function bytesToCopy(list: StoredList): number {
   const { same, predecessor } = list;
   if (predecessor === undefined || same !== undefined) return bytesToLoad(list);
@@ -55,7 +52,7 @@ export function bytesToCopy(list: StoredList): number {
 /**
  * Makes a list of its predecessor and of the records that changed since: records that stay are neither read nor indexed
  * again. The sum of the digests of all records shows that they are the declared ones.
- * @param list its runs are those with changes since the predecessor
+ * @param list its blocks have the records that changed since the predecessor
  * @throws OtherHistory
  */
 export function applyChanges(
@@ -63,12 +60,12 @@ export function applyChanges(
   predecessor: Predecessor,
   form?: RecordForm,
 ): LoadedCollection {
-  const { layout, entries, range } = list;
+  const { layout, declared, range } = list;
+  const { recordCount: count, recordsSum } = declared;
   const { image: earlier } = predecessor;
   const columns = new EarlierColumns(layout, earlier);
   const merged = mergeRows(list, predecessor, columns, form);
   const { origins, changed } = merged;
-  const count = rowCount(entries);
   const ids = newIdIndex(count, layout.resource.id);
   for (const [row, origin] of origins.entries())
     ids.hashes[row] = origin < 0 ? changed[-1 - origin].hash : earlier.ids.hashes[origin];
@@ -76,7 +73,7 @@ export function applyChanges(
   if (addIds(ids, builder, 0, count) !== undefined) throw new OtherHistory(layout);
   const indexes = continueIndexes(columns, merged);
   return {
-    image: { count, recordsSum: recordsSum(entries), records: builder.finish(), ids, ...indexes },
+    image: { count, recordsSum, records: builder.finish(), ids, ...indexes },
     changed: continueChanges(predecessor, merged, range.since),
     continued: (records) => builder.continued(records),
   };
@@ -90,13 +87,14 @@ function changesSince({ sorted, rows }: InstantImage, since: Instant): InstantIm
 
 /** Reads the changed records, and finds where the others come from. */
 function mergeRows(
-  { layout, entries, runs, range }: StoredList,
-  { image: earlier, until, deleted }: Predecessor,
+  list: StoredList,
+  { image: earlier, deleted }: Predecessor,
   columns: EarlierColumns,
   form?: RecordForm,
 ): Origins {
+  const { layout, declared, blocks } = list;
   const changed: ChangedRecord[] = [];
-  const origins = new Int32Array(rowCount(entries));
+  const origins = new Int32Array(declared.recordCount);
   const isLeft = new Uint8Array(earlier.count);
   let sum = BigInt(`0x${earlier.recordsSum}`);
   let staying = earlier.count;
@@ -105,28 +103,23 @@ function mergeRows(
     if (row < 0 || isLeft[row] === 1) return;
     isLeft[row] = 1;
     staying--;
-    sum -= recordDigest(layout.name, columns.valuesAt(row), recordAt(earlier.records, row).toString());
+    const values = `${JSON.stringify(id)},${columns.valuesAt(row)}`;
+    sum -= recordDigest(layout.name, values, recordAt(earlier.records, row).toString());
   };
-  for (const run of runs) {
-    const { offsets, ids } = divideRecords(run);
-    const { times, of } = run.changes(range.until);
-    for (const [i, time] of of.entries()) {
-      const changedAt = times[time].instant;
-      if (changedAt <= until) continue;
-      const [start, end] = [offsets[i], offsets[i + 1] - 1];
-      if (form !== undefined) checkForm(form, run, i, start, end);
-      checkUtf8(run, start, end);
-      const record = Buffer.from(run.records.subarray(start, end));
-      const values = run.valuesAt(i);
-      leave(decodeText(ids, i));
-      sum += recordDigest(layout.name, values, record.toString());
-      const row = run.entry.firstRow + i;
-      changed.push({ row, record, hash: hashText(ids, i), values, changedAt });
+  for (const block of blocks) {
+    block.checkUtf8(0, block.count);
+    for (const [i, row] of block.rows.entries()) {
+      if (!isChange(list, block, i)) throw new OtherHistory(layout);
+      if (form !== undefined) block.checkForm(form, i);
+      leave(block.idAt(i));
+      sum += block.digestAt(i);
+      const [record, changedAt] = [Buffer.from(block.recordAt(i)), block.changedAt[i]];
+      changed.push({ row, record, hash: hashText(block.ids, i), values: block.valuesAt(i), changedAt });
       origins[row] = -changed.length;
     }
   }
   for (const id of deleted) leave(id);
-  if (staying + changed.length !== origins.length || sumText(sum) !== recordsSum(entries))
+  if (staying + changed.length !== origins.length || sumText(sum) !== declared.recordsSum)
     throw new OtherHistory(layout);
   let next = 0;
   for (let row = 0; row < origins.length; row++) {

@@ -16,20 +16,19 @@ import {
 import { KeyTableBuilder, keyText } from '../../store/index/key-table.ts';
 import type { Int64s, Row } from '../../store/memory/shared-arrays.ts';
 import type { CollectionImage } from '../../store/organization-image.ts';
-import { parseJson } from '../format/json-values.ts';
 import { isIdentifier, type CollectionLayout } from '../format/layout.ts';
 import { inconsistent } from '../format/refused-snapshot.ts';
-import type { Run } from './run-reader.ts';
+import type { Block, RecordValue } from './block.ts';
 
 /**
  * Builds the indexes over the columns of a list.
  * Each one releases its build memory before the next one is finished.
- * @throws RefusedSnapshot when a column has no value for each record, or invalid ones
+ * @throws RefusedSnapshot when a column has invalid values
  */
 export function buildIndexes(
   layout: CollectionLayout,
   count: number,
-  runs: Iterable<Run>,
+  blocks: Iterable<Block>,
 ): Pick<CollectionImage, 'postings' | 'instants'> {
   const { columns } = layout;
   const builders: Record<string, PostingIndexBuilder> = {};
@@ -41,17 +40,13 @@ export function buildIndexes(
     else
       builders[index] = holds === 'text' ? new PostingIndexBuilder(count, rowOf) : new PostingIndexBuilder();
   }
-  for (const run of runs) {
-    const { firstRow } = run.entry;
-    for (const { column, index, holds } of columns) {
-      if (holds === 'instant') values[index].set(run.instants(column), firstRow);
-      else if (holds === 'text') {
-        const { texts, textOf } = run.texts(column);
-        builders[index].addEach(firstRow, texts, textOf);
-      } else {
-        const { texts, counts } = run.lists(column);
-        builders[index].addLists(firstRow, texts, counts);
-      }
+  for (const block of blocks) {
+    const [firstRow] = block.rows;
+    for (const [i, { index }] of columns.entries()) {
+      const column = block.columns[i];
+      if (column.holds === 'instant') values[index].set(column.instants, firstRow);
+      else if (column.holds === 'text') builders[index].addEach(firstRow, column.texts);
+      else builders[index].addLists(firstRow, column.texts, column.ends);
     }
   }
   return finishIndexes(layout, builders, values);
@@ -63,8 +58,7 @@ export interface ChangedRecord {
   /** JSON text. */
   readonly record: Buffer;
   readonly hash: number;
-  /** JSON texts of its values in the index columns. */
-  readonly values: readonly string[];
+  readonly values: readonly RecordValue[];
   readonly changedAt: Instant;
 }
 
@@ -94,9 +88,9 @@ export class EarlierColumns {
     this.instants = Object.fromEntries(indexes(true).map((index) => [index, instantsByRow(instants[index])]));
   }
 
-  /** Returns the values of a record as JSON, lists in ascending order. */
-  valuesAt(row: Row): string[] {
-    return this.layout.columns.map(({ index, holds }) => {
+  /** Returns the values of a record as JSON with commas between them, lists in ascending order. */
+  valuesAt(row: Row): string {
+    const values = this.layout.columns.map(({ index, holds }) => {
       if (holds === 'instant') return String(this.instants[index][row]);
       const table = this.image.postings[index].keys;
       const { firsts, keys } = this.keys[index];
@@ -104,6 +98,7 @@ export class EarlierColumns {
       const texts = Array.from(ofRow, (key) => keyText(table, key)).sort();
       return JSON.stringify(holds === 'text' ? texts[0] : texts);
     });
+    return values.join();
   }
 }
 
@@ -122,7 +117,7 @@ export function continueIndexes(
       const { [index]: earlier } = columns.instants;
       for (let row = 0; row < origins.length; row++) {
         const origin = origins[row];
-        instants[row] = origin < 0 ? BigInt(changed[-1 - origin].values[i]) : earlier[origin];
+        instants[row] = origin < 0 ? instantIn(changed[-1 - origin].values[i]) : earlier[origin];
       }
       continue;
     }
@@ -132,12 +127,18 @@ export function continueIndexes(
       holds === 'text'
         ? new PostingIndexBuilder(origins.length, rowOf, table)
         : new PostingIndexBuilder(rows.length, undefined, table);
-    builder.addContinued(origins, columns.keys[index], (origin) =>
-      [parseJson(changed[-1 - origin].values[i])].flat().map(String),
-    );
+    builder.addContinued(origins, columns.keys[index], (origin) => textsIn(changed[-1 - origin].values[i]));
     builders[index] = builder.withoutUnusedKeys();
   }
   return finishIndexes(layout, builders, values);
+}
+
+function instantIn(value: RecordValue): Instant {
+  return typeof value === 'bigint' ? value : 0n;
+}
+
+function textsIn(value: RecordValue): readonly string[] {
+  return typeof value === 'bigint' ? [] : value;
 }
 
 /** Finishes indexes, and empties both records on the way: each index releases its build memory. */
@@ -175,19 +176,19 @@ function finishIndexes(
 }
 
 /** Refuses an empty id. No request can name it, and an import has none. */
-function checkNotEmpty({ table }: CollectionLayout, postings: PostingImage, column: string): void {
+function checkNotEmpty({ name }: CollectionLayout, postings: PostingImage, column: string): void {
   const key = keyNumbers(postings, ['']).at(0);
   if (key === undefined) return;
   const [row] = postingList(postings, key);
-  throw inconsistent(`column ${column} of ${table} holds an empty id for record ${row}`);
+  throw inconsistent(`column ${column} of ${name} holds an empty id for record ${row}`);
 }
 
 /** Refuses a list that holds a text twice. Queries would return and count its record twice. */
-function checkDistinct({ table }: CollectionLayout, { starts, rows }: PostingImage, column: string): void {
+function checkDistinct({ name }: CollectionLayout, { starts, rows }: PostingImage, column: string): void {
   for (let key = 0; key + 1 < starts.length; key++) {
     for (let i = starts[key] + 1; i < starts[key + 1]; i++) {
       if (rows[i] === rows[i - 1])
-        throw inconsistent(`column ${column} of ${table} holds a text of record ${rows[i]} twice`);
+        throw inconsistent(`column ${column} of ${name} holds a text of record ${rows[i]} twice`);
     }
   }
 }

@@ -17,16 +17,16 @@ export function loadDeletions(
 ): HistoryImage['changes'] {
   const found = byCollection((): Deletion[] => []);
   for (const deletion of deletions) {
-    const { collection, id, instant } = deletion;
+    const { collection, id, deletedAt } = deletion;
     const { ids, records } = loaded[collection].image;
     if (findRow(ids, records, id) >= 0)
       throw inconsistent(`the deletion of "${id}" of ${collection} is of a record that the snapshot holds`);
-    if (instant > since) found[collection].push(deletion);
+    if (deletedAt > since) found[collection].push(deletion);
   }
   return byCollection(({ name }) => ({ changed: loaded[name].changed, deleted: imageOf(found[name]) }));
 }
 
 function imageOf(deletions: readonly Deletion[]): ChangesImage['deleted'] {
-  const { sorted, rows } = instantImage(BigInt64Array.from(deletions, ({ instant }) => instant));
+  const { sorted, rows } = instantImage(BigInt64Array.from(deletions, ({ deletedAt }) => deletedAt));
   return { sorted, ids: recordsImage(Array.from(rows, (i) => JSON.stringify(deletions[i].id))) };
 }

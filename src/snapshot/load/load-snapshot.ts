@@ -16,7 +16,7 @@ export interface LoaderData {
   readonly admission: Int32Array<SharedArrayBuffer>;
 }
 
-export interface LoaderTask extends Pick<ReadOptions, 'isThorough' | 'parsedRuns'> {
+export interface LoaderTask extends Pick<ReadOptions, 'isThorough'> {
   readonly path: string;
   /** Queue of a thread that reads the file; without it, the loader reads. */
   readonly queue?: QueueEnd;
@@ -68,7 +68,6 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
     admit = admitAll,
     onProgress,
     isThorough,
-    parsedRuns,
     timeoutSeconds,
     signal,
     readsAhead = true,
@@ -117,7 +116,7 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
       else reject(new RefusedSnapshot(...message.refused));
     };
     loader.on('message', (message: LoaderMessage) => void receive(message).catch(reject));
-    const task = { path, isThorough, parsedRuns };
+    const task = { path, isThorough };
     if (readsAhead) {
       const [ofReader, ofLoader] = newQueue();
       const data: FileReaderData = { path, queue: ofReader };

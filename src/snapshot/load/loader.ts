@@ -7,7 +7,7 @@ import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import type { AdmissionMessage, LoaderData, LoaderMessage, LoaderTask } from './load-snapshot.ts';
 import type { Part } from './parts.ts';
 import { beginPass, type QueueEnd, type ReaderMessage, take } from './part-queue.ts';
-import { type FileContent, loadOrganizations, type OnProgress, readOrganizations } from './read-snapshot.ts';
+import { loadOrganizations, type OnProgress, readOrganizations } from './read-snapshot.ts';
 
 /** The loader: a thread that loads one snapshot. Its images are in shared memory and are not copied. */
 
@@ -29,7 +29,7 @@ port.on('message', ({ path, queue, ...task }: LoaderTask) => {
     const { snapshotId, producedAt } =
       queue === undefined
         ? readOrganizations(path, options, onOrganization)
-        : loadOrganizations(manifestFrom(queue), contentFrom(queue), options, onOrganization);
+        : loadOrganizations(manifestFrom(queue), () => partsFrom(queue), options, onOrganization);
     post({ complete: { snapshotId, producedAt } });
   } catch (error) {
     if (!(error instanceof RefusedSnapshot)) throw error;
@@ -64,23 +64,21 @@ function manifestFrom(queue: QueueEnd): Manifest {
 }
 
 /** Returns the content as the reader sends it: whole. It reads ahead while no list is live. */
-function contentFrom(queue: QueueEnd): FileContent {
-  return { partsOf: () => partsFrom(queue), hasChangedAfter: () => true };
-}
-
 function* partsFrom(queue: QueueEnd): Generator<Part> {
   beginPass(queue);
   for (;;) {
     const message = nextFrom(queue);
     if ('deletions' in message) yield message;
-    else if ('columns' in message) {
-      // Buffers arrive as plain arrays of bytes.
-      const columns = Object.entries(message.columns).map(
-        ([name, { buffer, byteOffset, length }]) => [name, Buffer.from(buffer, byteOffset, length)] as const,
-      );
-      yield { columns: Object.fromEntries(columns) };
+    else if ('records' in message) {
+      const { values, records, ...block } = message;
+      yield { ...block, values: asBuffer(values), records: asBuffer(records) };
     }
   }
+}
+
+/** Buffers of another thread arrive as plain arrays of bytes. */
+function asBuffer({ buffer, byteOffset, length }: Uint8Array<ArrayBuffer>): Buffer<ArrayBuffer> {
+  return Buffer.from(buffer, byteOffset, length);
 }
 
 /**

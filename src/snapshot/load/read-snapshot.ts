@@ -18,8 +18,7 @@ import {
   SESSIONS,
   TICKETS,
 } from '../format/layout.ts';
-import { instantOf, type Manifest, manifestDigest, recordsIn, type RunEntry } from '../format/manifest.ts';
-import type { Place } from '../format/list-order.ts';
+import { instantOf, type Manifest, manifestDigest, recordsIn } from '../format/manifest.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
 import { checkRecords } from './check-records.ts';
 import { bytesToCopy, loadOrContinue, OtherHistory } from './apply-changes.ts';
@@ -27,7 +26,8 @@ import type { StoredList } from './collection-loader.ts';
 import { loadDeletions } from './load-deletions.ts';
 import { type RecordForm, STORED_EVENT, STORED_OFFER, STORED_ORDER, STORED_TICKET } from './record-form.ts';
 import { IN_LOAD_ORDER, type Part, type ReadOrganization, readParts, takeDeletions } from './parts.ts';
-import { RunReader } from './run-reader.ts';
+import type { Block } from './block.ts';
+import { BlockReader } from './block-reader.ts';
 import {
   type FileHistory,
   storedList,
@@ -36,7 +36,7 @@ import {
 } from './stored-organization.ts';
 import { loadSessions } from './sessions-loader.ts';
 
-/** Called after each run with the number of records that were read, of those to read, and with the list of the run. */
+/** Called after each block with the number of records that were read, of those to read, and with its list. */
 export type OnProgress = (records: number, total: number, list: CollectionName) => void;
 
 export interface ReadOptions {
@@ -51,8 +51,6 @@ export interface ReadOptions {
   readonly onProgress?: OnProgress | undefined;
   /** Whether to check also the sums of digests, and the records that serving only copies: tickets and orders. */
   readonly isThorough?: boolean | undefined;
-  /** The `recordsSum` by digest of runs that a thorough read has parsed before. Of these, the digest and the order are checked. */
-  readonly parsedRuns?: ReadonlyMap<string, string> | undefined;
 }
 
 /** Reads the manifest of a snapshot file, and none of its content. Throws RefusedSnapshot like the others here. */
@@ -63,8 +61,8 @@ export function inspectSnapshot(path: string): Manifest {
 
 /**
  * Reads a snapshot file into shared memory, and checks it in full.
- * The checks cover header, schema, counts, order of sessions, distinct ids, the digest of every run that is read, deletions,
- * and the form of the records that serving depends on. Passes on each organization when it is read, in manifest order.
+ * The checks cover header, schema, counts, order of sessions, distinct ids, the digest of each list that is read whole,
+ * deletions, and the form of the records that serving depends on. Passes on each organization when it is read, in manifest order.
  */
 export function readOrganizations(
   path: string,
@@ -72,23 +70,18 @@ export function readOrganizations(
   onOrganization: (image: LoadedImage) => void,
 ): Manifest {
   using snapshot = openSnapshot(path);
-  const reader = new RunReader(snapshot.database);
-  const content: FileContent = {
-    partsOf: (organizations) => readParts(snapshot, organizations, reader),
-    hasChangedAfter: (...asked) => reader.hasChangedAfter(...asked),
-  };
-  return loadOrganizations(snapshot.manifest, content, options, onOrganization);
+  const reader = new BlockReader(snapshot.database);
+  const partsOf: PartsOf = (organizations) => readParts(snapshot, organizations, reader);
+  return loadOrganizations(snapshot.manifest, partsOf, options, onOrganization);
 }
 
-export interface FileContent extends Pick<RunReader, 'hasChangedAfter'> {
-  /** Returns the parts of organizations, of which it may get less than all runs. */
-  readonly partsOf: (organizations: readonly ReadOrganization[]) => Iterator<Part>;
-}
+/** Returns the parts of organizations, of which it may get less than all records. */
+export type PartsOf = (organizations: readonly ReadOrganization[]) => Iterator<Part>;
 
 /** Loads the content of a snapshot file, as `readOrganizations` does. */
 export function loadOrganizations(
   manifest: Manifest,
-  { partsOf, hasChangedAfter }: FileContent,
+  partsOf: PartsOf,
   options: ReadOptions,
   onOrganization: (image: LoadedImage) => void,
 ): Manifest {
@@ -100,10 +93,11 @@ export function loadOrganizations(
     lineage: lineageOf(snapshots),
     since: snapshots[0][1],
     until: instantOf(manifest.producedAt),
+    times: new Set(snapshots.map(([, instant]) => instant)),
   };
   /**
-   * Calls a function with each organization, and the parts of its content. Calls it again with all runs of an organization
-   * whose history does not lead from the live lists to the new ones.
+   * Calls a function with each organization, and the parts of its content. Calls it again with all records of an
+   * organization whose history does not lead from the live lists to the new ones.
    */
   const readAll = (
     known: readonly KnownList[],
@@ -111,7 +105,7 @@ export function loadOrganizations(
   ) => {
     const owned = Map.groupBy(known, ({ organizationId }) => organizationId);
     const stored = manifest.organizations.map((one) =>
-      storedOrganization(one, history, owned.get(one.organizationId) ?? [], hasChangedAfter),
+      storedOrganization(one, history, owned.get(one.organizationId) ?? []),
     );
     let parts = partsOf(stored);
     for (const [i, one] of stored.entries()) {
@@ -120,7 +114,7 @@ export function loadOrganizations(
       } catch (error) {
         if (!(error instanceof OtherHistory)) throw error;
         const inMemory = one.inMemory.map((list) => ({ ...list, history: undefined }));
-        const whole = storedOrganization(one.organization, history, inMemory, hasChangedAfter);
+        const whole = storedOrganization(one.organization, history, inMemory);
         parts = partsOf([whole, ...stored.slice(i + 1)]);
         read(whole, parts);
       }
@@ -139,8 +133,8 @@ export function loadOrganizations(
     const total = recordsIn(manifest);
     let done = 0;
     readAll(known ?? [], (one, parts) => {
-      const onRun = runCounter(total, options.onProgress, done);
-      onOrganization(readOrganization(one, parts, history, options, onRun));
+      const onBlock = recordCounter(total, options.onProgress, done);
+      onOrganization(readOrganization(one, parts, history, options, onBlock));
       done += recordsIn({ organizations: [one.organization] });
     });
   } catch (error) {
@@ -159,24 +153,22 @@ function readOrganization(
   one: StoredOrganization,
   parts: Iterator<Part>,
   { digest, lineage }: FileHistory,
-  { isThorough = false, parsedRuns }: ReadOptions,
-  onRun: ReturnType<typeof runCounter>,
+  { isThorough = false }: ReadOptions,
+  onBlock: ReturnType<typeof recordCounter>,
 ): LoadedImage {
   const { organization, range, lists: declared, inMemory } = one;
   const { organizationId } = organization;
   const deletions = Array.from(takeDeletions(parts));
   const stored = (layout: CollectionLayout): StoredList => {
     const list = storedList(one, layout, parts, deletions);
+    const blocks = isThorough ? checkRecords(list, COPIED_FORMS[layout.name]) : list.blocks;
     const read = function* () {
-      let last: Place | undefined;
-      for (const run of list.runs) {
-        yield run;
-        const isParsed = parsedRuns?.get(run.entry.digest) === run.entry.recordsSum;
-        if (isThorough) last = checkRecords(run, COPIED_FORMS[layout.name], isParsed, last);
-        onRun(layout, run.entry);
+      for (const block of blocks) {
+        yield block;
+        onBlock(block);
       }
     };
-    return { ...list, runs: read() };
+    return { ...list, blocks: read() };
   };
   // In load order.
   const tickets = loadOrContinue(stored(TICKETS));
@@ -221,12 +213,12 @@ function readOrganization(
 }
 
 /**
- * Returns a function that counts the records of each run that was read, and reports them.
+ * Returns a function that counts the records of each block that was read, and reports them.
  * @param records number of those before
  */
-export function runCounter(total: number, onProgress?: OnProgress, records = 0) {
-  return ({ name }: CollectionLayout, { recordCount }: RunEntry): void => {
-    records += recordCount;
-    onProgress?.(records, total, name);
+export function recordCounter(total: number, onProgress?: OnProgress, records = 0) {
+  return ({ layout, count }: Pick<Block, 'layout' | 'count'>): void => {
+    records += count;
+    onProgress?.(records, total, layout.name);
   };
 }

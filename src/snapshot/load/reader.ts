@@ -19,11 +19,8 @@ try {
   for (let passes = 0; ; passes++) {
     awaitPass(queue, passes);
     for (const part of readParts(snapshot)) {
-      if ('deletions' in part) put(queue, part);
-      else {
-        const { columns } = part;
-        put(queue, { columns }, [...new Set(Object.values(columns).map(({ buffer }) => buffer))]);
-      }
+      if ('records' in part) put(queue, part, [part.values.buffer, part.records.buffer]);
+      else put(queue, part);
     }
   }
 } catch (error) {

@@ -8,13 +8,13 @@ import type { CollectionImage, ScheduleImage } from '../../store/organization-im
 import { recordsImage } from '../../store/records-builder.ts';
 import { recordAt } from '../../store/records.ts';
 import { SESSIONS } from '../format/layout.ts';
-import { rowCount } from '../format/manifest.ts';
 import { inconsistent, RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { loadCollection, type LoadedCollection, type StoredList } from './collection-loader.ts';
 import { STORED_SESSION } from './record-form.ts';
-import type { Run } from './run-reader.ts';
+import type { Block } from './block.ts';
 
-const [EVENT_COLUMN, STARTS_COLUMN] = SESSIONS.columns;
+/** Positions of the columns. */
+const [EVENT_ID, STARTS] = SESSIONS.columns.keys();
 
 /**
  * Loads the sessions of an organization, with the schedules of its events.
@@ -25,14 +25,14 @@ export function loadSessions(
   events: CollectionImage,
 ): LoadedCollection & { readonly schedule: ScheduleImage } {
   if (list.same !== undefined) return { ...loadCollection(list), schedule: list.same.schedule };
-  const count = rowCount(list.entries);
+  const { recordCount: count } = list.declared;
   const [eventOf, starts] = [sharedUint32s(count), sharedInt64s(count)];
   // The columns become the schedules, and no index.
   const stored = { ...list, layout: { ...SESSIONS, columns: [] } };
-  const sessions = loadCollection(stored, undefined, (run) => {
-    const { firstRow } = run.entry;
-    eventOf.set(eventsOf(run, events), firstRow);
-    starts.set(run.instants(STARTS_COLUMN.column), firstRow);
+  const sessions = loadCollection(stored, undefined, (block) => {
+    const [firstRow] = block.rows;
+    eventOf.set(eventsOf(block, events), firstRow);
+    starts.set(block.instants(STARTS), firstRow);
   });
   const firstOfEvent = firstOfEach(events.count, eventOf, starts);
   const startAt = instantImage(starts, eventOf);
@@ -40,15 +40,16 @@ export function loadSessions(
   return { ...sessions, schedule: { firstOfEvent, eventOf, starts, startAt, nextFields } };
 }
 
-function eventsOf(run: Run, { ids, records }: CollectionImage): Uint32s {
-  const { texts, textOf } = run.texts(EVENT_COLUMN.column);
-  const events = Array.from(texts.ends, (_, i) => findRow(ids, records, decodeText(texts, i)));
-  return textOf.map((text, i) => {
-    if (events[text] >= 0) return events[text];
+function eventsOf(block: Block, { ids, records }: CollectionImage): Uint32s {
+  const texts = block.texts(EVENT_ID);
+  let [last, row] = ['', -1];
+  return block.rows.map((session, i) => {
+    const id = decodeText(texts, i);
+    if (id !== last) [last, row] = [id, findRow(ids, records, id)];
+    if (row >= 0) return row;
     throw new RefusedSnapshot(
       'event-without-session',
-      `record ${run.entry.firstRow + i} of ${SESSIONS.table} is a session of "${decodeText(texts, text)}", ` +
-        'which is not an event of the organization',
+      `record ${session} of sessions is a session of "${id}", which is not an event of the organization`,
     );
   });
 }
@@ -58,12 +59,12 @@ function firstOfEach(events: number, eventOf: Uint32s, starts: Int64s): Uint32s 
   for (const [session, event] of eventOf.entries()) {
     const last = session === 0 ? -1 : eventOf[session - 1];
     const isInOrder = event === last ? starts[session] >= starts[session - 1] : event > last;
-    if (!isInOrder) throw inconsistent(`record ${session} of ${SESSIONS.table} is out of order`);
+    if (!isInOrder) throw inconsistent(`record ${session} of sessions is out of order`);
   }
   const first = countStarts(eventOf, sharedUint32s(events + 1));
   const empty = first.findIndex((start, event) => start === first[event + 1]);
   if (empty < 0) return first;
-  throw new RefusedSnapshot('event-without-session', `record ${empty} of event_runs has no session`);
+  throw new RefusedSnapshot('event-without-session', `record ${empty} of events has no session`);
 }
 
 /** Builds the fields that each session adds to its event's record while it is the next. */
@@ -71,7 +72,7 @@ function nextFieldsOf({ count, records }: CollectionImage): ScheduleImage['nextF
   const texts = Array.from({ length: count }, (_, session) => {
     const { id, startAt } = STORED_SESSION.read(recordAt(records, session).toString()) ?? {};
     if (typeof id === 'string' && typeof startAt === 'string') return nextSessionFields(startAt, id);
-    throw inconsistent(`record ${session} of ${SESSIONS.table} is not ${STORED_SESSION.name}`);
+    throw inconsistent(`record ${session} of sessions is not ${STORED_SESSION.name}`);
   });
   return recordsImage(texts);
 }

@@ -1,6 +1,6 @@
 import type { KnownList } from '../../store/registry/store-view.ts';
 import { byList, type HistoryImage, listOf } from '../../store/organization-image.ts';
-import { byCollection, type CollectionLayout, layoutsOf } from '../format/layout.ts';
+import { type CollectionLayout, COLLECTIONS, layoutsOf } from '../format/layout.ts';
 import {
   type Deletion,
   instantOf,
@@ -8,67 +8,80 @@ import {
   listDigest,
   type ManifestOrganization,
 } from '../format/manifest.ts';
+import { inconsistent } from '../format/refused-snapshot.ts';
+import { Block } from './block.ts';
 import type { StoredList } from './collection-loader.ts';
-import { type Part, takeColumns } from './parts.ts';
-import { Run, type RunReader } from './run-reader.ts';
+import { type Part, takeBlocks } from './parts.ts';
 
 /** What the histories of the organizations of a file have in common. */
-export type FileHistory = Pick<HistoryImage, 'digest' | 'lineage' | 'since' | 'until'>;
+export interface FileHistory extends Pick<HistoryImage, 'digest' | 'lineage' | 'since' | 'until'> {
+  /** Production times of the snapshot and its ancestors. */
+  readonly times: ReadonlySet<bigint>;
+}
 
 export type StoredOrganization = ReturnType<typeof storedOrganization>;
 
-/** Returns an organization with the runs to read: all, or only those with changes since the live snapshot. */
+/** Returns an organization with what is read of it: all, or of lists that descend from live ones only the changes. */
 export function storedOrganization(
   organization: ManifestOrganization,
-  { since: earliest, until }: FileHistory,
+  { since: earliest, until, times }: FileHistory,
   inMemory: readonly KnownList[],
-  hasChangedAfter: RunReader['hasChangedAfter'],
 ) {
-  const { organizationId } = organization;
   const began = instantOf(organization.since);
-  const range = { since: earliest > began ? earliest : began, until };
+  const range = { since: earliest > began ? earliest : began, until, times };
   const lists = byList((name) => {
-    const digest = listDigest(organization.runs, name);
+    const digest = listDigest(organization, name);
     const known = inMemory.filter(({ image }) => image.name === name);
     const same = known.find(({ image }) => image.digest === digest)?.image;
     // A list of several collections is loaded as a whole.
     const [{ name: only }, ...others] = layoutsOf(name);
-    const isContinued = others.length === 0 && !isPacked(organization.runs[only]);
+    const isContinued = others.length === 0 && !isPacked(organization.lists[only]);
     const live = known.find(({ history }) => isContinued && history !== undefined && history.until >= began);
     const isOther = same !== undefined && same !== live?.image;
     return { digest, known, same, live: isOther ? undefined : live };
   });
-  const runs = byCollection((layout) => {
-    const { same, live } = lists[listOf(layout.name)];
-    const { [layout.name]: all } = organization.runs;
-    if (live?.history === undefined) return all;
-    const { until: after } = live.history;
-    if (same !== undefined) return [];
-    return all.filter((entry) => hasChangedAfter(after, until, layout, organizationId, entry));
+  const continued = COLLECTIONS.flatMap(({ name }) => {
+    const { same, live } = lists[listOf(name)];
+    if (live?.history === undefined) return [];
+    return [[name, same === undefined ? live.history.until : 'none'] as const];
   });
-  return { organization, runs, range, lists, inMemory };
+  return { organization, only: Object.fromEntries(continued), range, lists, inMemory };
 }
 
 /** Returns a collection to read. */
 export function storedList(
-  { organization, runs, range, lists }: StoredOrganization,
+  { organization, only, range, lists }: StoredOrganization,
   layout: CollectionLayout,
   parts: Iterator<Part>,
   deletions: readonly Deletion[],
 ): StoredList {
   const { name } = layout;
+  const declared = organization.lists[name];
   const read = function* () {
-    for (const entry of runs[name]) {
-      const run = new Run(layout, organization.organizationId, entry, takeColumns(parts));
-      yield run;
-      run.release();
+    if (only[name] === 'none') return;
+    const isWhole = !(name in only);
+    const rest = { ...declared };
+    const differs = (how: string) =>
+      inconsistent(
+        `the ${name} of "${organization.organizationId}" have ${how} bytes or elements than declared`,
+      );
+    for (const stored of takeBlocks(parts, isWhole ? declared.recordCount : undefined)) {
+      const block = new Block(layout, stored);
+      rest.recordBytes -= block.recordBytes;
+      rest.textBytes -= block.textBytes;
+      rest.listElements -= block.listElements;
+      // Memory is reserved by what is declared.
+      if (Math.min(rest.recordBytes, rest.textBytes, rest.listElements) < 0) throw differs('more');
+      yield block;
+      block.release();
     }
+    if (isWhole && Math.max(rest.recordBytes, rest.textBytes, rest.listElements) > 0) throw differs('fewer');
   };
   const { known, same, live } = lists[listOf(name)];
-  const stored = { layout, entries: organization.runs[name], runs: read(), known, same, range };
+  const stored = { layout, declared, blocks: read(), known, same, range };
   if (live?.history === undefined) return { ...stored, predecessor: undefined };
   const { until, changes } = live.history;
-  const isDeleted = ({ collection, instant }: Deletion) => collection === name && instant > until;
+  const isDeleted = ({ collection, deletedAt }: Deletion) => collection === name && deletedAt > until;
   const deleted = deletions.filter(isDeleted).map(({ id }) => id);
   const image = live.image.collections[name];
   return { ...stored, predecessor: { image, until, changed: changes[name].changed, deleted } };

@@ -50,8 +50,7 @@ export function publishedName(file: string, requested?: string): string {
 
 /**
  * Publishes a snapshot file: verifies a hidden copy in full, then renames it into place.
- * Replicas see only complete, verified files. Tickets and orders in runs of the replaced file are not parsed again: an
- * equal digest shows that these are the same bytes.
+ * Replicas see only complete, verified files.
  * @throws NotPublished, or the reason of the signal
  */
 export async function publishSnapshot(options: PublishOptions) {
@@ -86,9 +85,7 @@ async function publishCopy(options: PublishOptions) {
     signal?.throwIfAborted();
     await chmod(copy, FILE_MODE);
     const manifest = writePermits(copy, permits);
-    const runs = replaced?.organizations.flatMap((one) => Object.values(one.runs).flat()) ?? [];
-    const parsedRuns = new Map(runs.map(({ digest, recordsSum }) => [digest, recordsSum]));
-    await loadSnapshot(copy, { onProgress, isThorough: true, parsedRuns, signal });
+    await loadSnapshot(copy, { onProgress, isThorough: true, signal });
     await sync(copy);
     signal?.throwIfAborted();
     const isDescendant = replaceFile(path, identityOf(path), () => {

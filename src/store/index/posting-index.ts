@@ -45,33 +45,24 @@ export class PostingIndexBuilder {
     this.#rowOf = rowOf;
   }
 
-  /**
-   * Adds the rows from `firstRow` on, in order, with one key each.
-   * @param keyOf by row: position of its key in `keys`
-   */
-  addEach(firstRow: Row, keys: Texts, keyOf: Uint32s): void {
-    this.#reserve(keyOf.length);
-    const numbers = new Uint32Array(keys.ends.length);
-    this.#keys.internEach(keys, numbers);
-    const [numbered, rows] = [this.#keyOf.subarray(this.#count), this.#rowOf.subarray(this.#count)];
-    for (let i = 0; i < keyOf.length; i++) {
-      numbered[i] = numbers[keyOf[i]];
-      rows[i] = firstRow + i;
-    }
-    this.#count += keyOf.length;
+  /** Adds the rows from `firstRow` on, in order, with one key each. */
+  addEach(firstRow: Row, keys: Texts): void {
+    const count = keys.ends.length;
+    this.#reserve(count);
+    this.#keys.internEach(keys, this.#keyOf.subarray(this.#count));
+    for (let i = 0; i < count; i++) this.#rowOf[this.#count++] = firstRow + i;
   }
 
   /**
    * Adds the rows from `firstRow` on, in order, with any number of keys each.
    * @param keys the keys of the first row, then those of the second, …
-   * @param counts by row: number of its keys
+   * @param ends by row: number of the keys up to it
    */
-  addLists(firstRow: Row, keys: Texts, counts: Uint32s): void {
+  addLists(firstRow: Row, keys: Texts, ends: Uint32s): void {
     this.#reserve(keys.ends.length);
     this.#keys.internEach(keys, this.#keyOf.subarray(this.#count));
-    for (let i = 0; i < counts.length; i++) {
-      for (let rest = counts[i]; rest > 0; rest--) this.#rowOf[this.#count++] = firstRow + i;
-    }
+    for (let i = 0, key = 0; i < ends.length; i++)
+      for (; key < ends[i]; key++) this.#rowOf[this.#count++] = firstRow + i;
   }
 
   /**

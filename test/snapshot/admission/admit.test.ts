@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Admission } from '../../../src/snapshot/admission/admit.ts';
 import { bytesInUse, type MemoryLimit, memoryNeed } from '../../../src/snapshot/admission/memory.ts';
-import type { Manifest } from '../../../src/snapshot/format/manifest.ts';
+import { type Manifest, NO_RECORDS } from '../../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { addStreams, type ListImage, noteUse } from '../../../src/store/organization-image.ts';
 import { MEGABYTE, sharedBytes } from '../../../src/store/memory/shared-arrays.ts';
@@ -238,16 +238,8 @@ describe('The admission of a snapshot', () => {
   describe('where all records do not fit besides the live ones and the retained ones', () => {
     const records = 10 * MEGABYTE;
     const next = () => {
-      const entry = {
-        firstRow: 0,
-        recordCount: 1,
-        recordBytes: records,
-        digest: '',
-        recordsSum: '00',
-        changesDigest: '',
-      };
-      const runs = { ...declaration('north').runs, tickets: [entry] };
-      const organizations = [declaration('north', runs), declaration('south')];
+      const tickets = { ...NO_RECORDS, recordCount: 1, recordBytes: records };
+      const organizations = [declaration('north', { tickets }), declaration('south')];
       return { ...manifestOf(4), organizations };
     };
 

@@ -2,8 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { DEFAULT_SAMPLE, writeSample } from '../../../scripts/sample/write-sample.ts';
 import { memoryNeed } from '../../../src/snapshot/admission/memory.ts';
-import { byCollection } from '../../../src/snapshot/format/layout.ts';
-import { listDigest, type ManifestOrganization } from '../../../src/snapshot/format/manifest.ts';
+import {
+  type DeclaredList,
+  listDigest,
+  type ManifestOrganization,
+  NO_RECORDS,
+} from '../../../src/snapshot/format/manifest.ts';
 import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import { INHERITED } from '../../support/command.ts';
@@ -64,24 +68,16 @@ describe('The estimated memory of a load', () => {
     await expectWithinBounds(inFolder('short'), 1.6);
   });
 
+  /** Declares lists of records of a usual size, by the number of records. */
   const declared = (tickets: number, orders: number): ManifestOrganization => {
-    const runs = (records: number, recordBytes: number) =>
-      Array.from({ length: records / 1000 }, (_, i) => {
-        return {
-          firstRow: i * 1000,
-          recordCount: 1000,
-          recordBytes,
-          digest: '',
-          recordsSum: '0',
-          changesDigest: '',
-        };
-      });
-    const none = byCollection(() => []);
-    return declaration('north', {
-      ...none,
-      tickets: runs(tickets, 932_000),
-      orders: runs(orders, 1_805_000),
+    const list = (recordCount: number, bytes: number, texts: number, elements: number): DeclaredList => ({
+      ...NO_RECORDS,
+      recordCount,
+      recordBytes: recordCount * bytes,
+      textBytes: recordCount * texts,
+      listElements: recordCount * elements,
     });
+    return declaration('north', { tickets: list(tickets, 932, 92, 0), orders: list(orders, 1805, 60, 1) });
   };
 
   it('exceeds the measurement for 2,000,000 tickets and 770,000 orders by at most a quarter', () => {
@@ -94,13 +90,11 @@ describe('The estimated memory of a load', () => {
     const organizations = [declared(2_000_000, 770_000)];
     const cold = memoryNeed(organizations);
     const shared = memoryNeed(organizations, new Set(), 0);
-    const recordBytes = 2000 * 932_000 + 770 * 1_805_000;
+    const recordBytes = 2_000_000 * 932 + 770_000 * 1805;
     expect(cold.held - shared.held).to.equal(recordBytes);
     expect(cold.peak - shared.peak).to.equal(recordBytes);
     const lists = ['events', 'tickets', 'orders', 'offers'] as const;
-    const keys = lists.map((name) =>
-      keyOf('north', { name, digest: listDigest(organizations[0].runs, name) }),
-    );
+    const keys = lists.map((name) => keyOf('north', { name, digest: listDigest(organizations[0], name) }));
     expect(memoryNeed(organizations, new Set(keys)).held).to.equal(2_770_000 * 12);
   });
 

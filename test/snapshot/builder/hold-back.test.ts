@@ -18,6 +18,7 @@ import { type Change, type Files, histories, ORGANIZATIONS, World } from '../../
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import { recordsIn, times } from '../../support/records.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
+import { expectSameRecords, expectSameRows } from '../../support/stored-rows.ts';
 import { withFolder } from '../../support/temporary-folder.ts';
 import { Builds } from '../builds.ts';
 
@@ -89,10 +90,10 @@ function changesIn(file: string, organizationId: string, at: Date): number {
   const database = new Database(file, { readonly: true });
   const tables = COLLECTIONS.map(({ name }) => `SELECT changed_at AS at, organization_id FROM ${name}`);
   const sql = [...tables, 'SELECT deleted_at, organization_id FROM deletions'].join(' UNION ALL ');
-  const count = database.prepare<[string, string], number>(
+  const count = database.prepare<[string, number], number>(
     `SELECT count(*) FROM (${sql}) WHERE organization_id = ? AND at = ?`,
   );
-  const found = count.pluck().get(organizationId, at.toISOString()) ?? 0;
+  const found = count.pluck().get(organizationId, at.getTime() * 1000) ?? 0;
   database.close();
   return found;
 }
@@ -179,9 +180,11 @@ describe('A build that holds organizations back', () => {
                 heldBack.map(({ organizationId }) => organizationId),
                 what,
               ).to.deep.equal(held);
+              expectSameRecords(file, folder(`clean-${step}`), what);
               expect(digestsIn(file), what).to.deep.equal(digestsIn(folder(`clean-${step}`)));
               for (const id of held) expect(changesIn(file, id, later(step)), what).to.equal(0);
             }
+            expectSameRows(folder(`base-${step}`), folder(`previous-${step}`), `step ${step}`);
           }
         });
       }),

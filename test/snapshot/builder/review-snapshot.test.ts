@@ -122,7 +122,7 @@ describe('The review of records', () => {
       'offers: pricing[].bundleOfferId names no offer: 1 record, first: option ("off_7") of org',
     ],
     [
-      'finds a record in any of many runs',
+      'finds a record among many',
       { tickets: times(5000, (i) => ticket(`t${i}`, i === 4321 ? { orderId: 'gone' } : {})) },
       'tickets: orderId names no order: 1 record, first: t4321 ("gone") of org',
     ],

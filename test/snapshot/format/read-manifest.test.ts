@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
-import { restamp, RUN_TABLES } from '../../support/digests.ts';
+import { COLLECTIONS, restamp } from '../../support/digests.ts';
 import { thrownBy } from '../../support/refusal.ts';
 import { expectRefused, SoundSnapshot } from '../../support/sound-snapshot.ts';
 
@@ -9,8 +9,8 @@ const UUID = '6f1c2a34-9b7e-4d05-8c61-2e5a7f90b3d8';
 const REMEDY = 'the file is damaged; copy or build it again';
 const southTickets = (verb: string) => `${verb} WHERE organization_id = 'south' AND collection = 'tickets'`;
 const north = (change: string) => `UPDATE organizations SET ${change} WHERE organization_id = 'north'`;
-const southRun = (collection: string) =>
-  `INSERT INTO runs VALUES ('south', '${collection}', 0, 1, 10, '', '', '')`;
+const southList = (collection: string) =>
+  `INSERT INTO lists VALUES ('south', '${collection}', 1, 10, 0, 0, 10, '', '')`;
 const ancestor = (id: string, time: string) => `INSERT INTO ancestors VALUES ('${id}', '${time}')`;
 
 describe('The manifest reader', () => {
@@ -18,10 +18,9 @@ describe('The manifest reader', () => {
 
   describe('refuses a changed manifest:', () => {
     const damaged = `its manifest does not match its digest: ${REMEDY}`;
-    const runs = `the runs of organization "south" do not match its digest: ${REMEDY}`;
     const unlisted = (table: string, id: string) =>
       `"${table}" has rows for "${id}", which is not in "organizations"`;
-    const unknown = (name: string) => `"runs" has a row of "south" for "${name}", which is no collection`;
+    const unknown = (name: string) => `"lists" has a row of "south" for "${name}", which is no collection`;
     for (const [statement, reason] of [
       ["UPDATE snapshot SET snapshot_id = 'x'", damaged],
       ["UPDATE snapshot SET produced_at = '2027-01-01T00:00:00.000Z'", damaged],
@@ -29,29 +28,28 @@ describe('The manifest reader', () => {
       ['UPDATE snapshot SET permits_shrink = 1', damaged],
       ["UPDATE snapshot SET digest = ''", damaged],
       [north("name = 'x'"), damaged],
-      [north("digest = 'x'"), damaged],
       [north("since = '2026-01-01T00:00:00Z'"), damaged],
-      [north("history_digest = 'x'"), damaged],
-      ["INSERT INTO organizations VALUES ('east', 'Est', '', '', '')", damaged],
+      [north("deletions_digest = 'x'"), damaged],
+      ["INSERT INTO organizations VALUES ('east', 'Est', '', '')", damaged],
       [ancestor(UUID, '2026-01-01T00:00:00Z'), damaged],
-      ["DELETE FROM runs; DELETE FROM organizations WHERE organization_id = 'north'", damaged],
-      [southTickets('UPDATE runs SET record_count = record_count - 1'), runs],
-      [southTickets('UPDATE runs SET record_bytes = record_bytes + 1'), runs],
-      [southTickets("UPDATE runs SET digest = replace(digest, substr(digest, 7, 1), '_')"), runs],
+      ["DELETE FROM lists; DELETE FROM organizations WHERE organization_id = 'north'", damaged],
+      ...['record_count', 'record_bytes', 'text_bytes', 'list_elements', 'longest_row'].map(
+        (column) => [southTickets(`UPDATE lists SET ${column} = ${column} + 1`), damaged] as const,
+      ),
+      [southTickets("UPDATE lists SET digest = replace(digest, substr(digest, 7, 1), '_')"), damaged],
       [
-        southTickets("UPDATE runs SET records_sum = replace(records_sum, substr(records_sum, 7, 1), 'x')"),
-        runs,
+        southTickets("UPDATE lists SET records_sum = replace(records_sum, substr(records_sum, 7, 1), 'x')"),
+        damaged,
       ],
-      [southTickets("UPDATE runs SET collection = 'orders', first_row = 99"), runs],
-      [southTickets('DELETE FROM runs'), runs],
-      ["INSERT INTO runs VALUES ('south', 'tickets', 60, 1, 10, '', '', '')", runs],
-      ["DELETE FROM organizations WHERE organization_id = 'north'", unlisted('runs', 'north')],
       [
-        "INSERT INTO deletions VALUES ('east', 'tickets', 'a', '2026-11-01T00:00:00Z')",
-        unlisted('deletions', 'east'),
+        "UPDATE lists SET organization_id = 'north!' WHERE organization_id = 'north'",
+        unlisted('lists', 'north!'),
       ],
-      [southRun('forms'), unknown('forms')],
-      [southRun('constructor'), unknown('constructor')],
+      [southTickets('DELETE FROM lists'), damaged],
+      ["DELETE FROM organizations WHERE organization_id = 'north'", unlisted('lists', 'north')],
+      ["INSERT INTO deletions VALUES ('east', 'tickets', 'a', 1)", unlisted('deletions', 'east')],
+      [southList('forms'), unknown('forms')],
+      [southList('constructor'), unknown('constructor')],
       ['DELETE FROM snapshot', 'its table "snapshot" has 0 rows instead of one'],
       ['INSERT INTO snapshot SELECT * FROM snapshot', 'its table "snapshot" has 2 rows instead of one'],
     ] as const) {
@@ -65,8 +63,7 @@ describe('The manifest reader', () => {
 
   describe('refuses invalid names and numbers under matching digests:', () => {
     const noTime = (time: string) => `its time "${time}" is not a date and time of RFC 3339 in UTC`;
-    const bounds = '"runs" is out of bounds for tickets of "south" at row 0';
-    const gap = 'the runs of tickets of "south" leave a gap or overlap at row 0';
+    const bounds = '"lists" is out of bounds for tickets of "south"';
     for (const [reason, ...statements] of [
       ['its snapshot_id "a\r\nb" is not a UUID', "UPDATE snapshot SET snapshot_id = 'a\r\nb'"],
       ['its snapshot_id "not a UUID" is not a UUID', ancestor('not a UUID', '2026-01-01T00:00:00Z')],
@@ -74,35 +71,30 @@ describe('The manifest reader', () => {
       [noTime('2026-01-01T00:00:00+01:00'), "UPDATE snapshot SET produced_at = '2026-01-01T00:00:00+01:00'"],
       [
         /^its organization_id "no:th" must be 1 to 128 characters/,
-        `${north("organization_id = 'no:th'")}; UPDATE runs SET organization_id = 'no:th' WHERE organization_id = 'north'`,
+        `${north("organization_id = 'no:th'")}; UPDATE lists SET organization_id = 'no:th' WHERE organization_id = 'north'`,
       ],
       [
         bounds,
         ...[
-          'count = 0',
-          'count = -1',
-          'count = 4097',
-          'count = 1e15',
-          'bytes = 16777217',
-          'bytes = record_count - 1',
-          'bytes = -1',
-        ].map((change) => southTickets(`UPDATE runs SET record_${change}`)),
+          'record_count = 0',
+          'record_count = -1',
+          'record_count = 1e15',
+          'record_bytes = record_count - 1',
+          'record_bytes = -1',
+          'text_bytes = -1',
+          'text_bytes = 1e15',
+          'list_elements = -1',
+          'longest_row = -1',
+          'longest_row = 4194305',
+        ].map((change) => southTickets(`UPDATE lists SET ${change}`)),
       ],
       [
-        'the records_sum of tickets of "south" at row 0 is not 64 hexadecimal digits',
-        southTickets('UPDATE runs SET records_sum = substr(records_sum, 2)'),
-        southTickets("UPDATE runs SET records_sum = '-' || substr(records_sum, 2)"),
-        southTickets('UPDATE runs SET records_sum = upper(records_sum)'),
+        'the records_sum of tickets of "south" is not 64 hexadecimal digits',
+        southTickets('UPDATE lists SET records_sum = substr(records_sum, 2)'),
+        southTickets("UPDATE lists SET records_sum = '-' || substr(records_sum, 2)"),
+        southTickets('UPDATE lists SET records_sum = upper(records_sum)'),
       ],
-      [gap, southTickets('UPDATE runs SET first_row = 1'), southTickets('UPDATE runs SET first_row = -1')],
-      [
-        /^the runs of offers of "north" leave a gap or overlap at row \d$/,
-        "UPDATE runs SET first_row = 1 WHERE collection = 'offers' AND first_row > 0",
-      ],
-      [
-        /^"runs" declares \d+ bytes of records, but the file has \d+ bytes$/,
-        'UPDATE runs SET record_bytes = 500000',
-      ],
+      [/^"lists" declares \d+ bytes, but the file has \d+ bytes$/, 'UPDATE lists SET record_bytes = 90000'],
       [
         /^its snapshot of 2026-.* is not later than the ancestor before it$/,
         ancestor(UUID, '2027-01-01T00:00:00Z'),
@@ -113,9 +105,11 @@ describe('The manifest reader', () => {
         north("since = '2027-01-01T00:00:00Z'"),
       ],
       [
-        'ticket_runs has more than 1 rows, but "runs" declares 1 for tickets',
-        southTickets('DELETE FROM runs'),
+        'the rows of tickets are 1 to 120, but "lists" declares 60',
+        southTickets('DELETE FROM lists'),
+        "DELETE FROM lists WHERE organization_id = 'north' AND collection = 'tickets'",
       ],
+      ['the rows of tickets are 0 to 119, but "lists" declares 120', 'UPDATE tickets SET row = row - 1'],
     ] as const) {
       it(JSON.stringify(String(reason)), () => {
         for (const statement of statements) {
@@ -127,7 +121,7 @@ describe('The manifest reader', () => {
     }
 
     it('a snapshot without an organization', () => {
-      const tables = ['organizations', 'runs', 'deletions', ...Object.values(RUN_TABLES)];
+      const tables = ['organizations', 'lists', 'deletions', ...COLLECTIONS];
       const path = snapshot.copyWith(...tables.map((table) => `DELETE FROM ${table}`));
       restamp(path);
       expectRefused(path, 'it holds no organization');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { CollectionName } from '../../../src/contract/operations.ts';
 import { byCollection } from '../../../src/snapshot/format/layout.ts';
-import type { Manifest, RecordCounts } from '../../../src/snapshot/format/manifest.ts';
+import { type Manifest, NO_RECORDS, type RecordCounts } from '../../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { checkSuccession } from '../../../src/snapshot/format/succession.ts';
 import { declaration, manifest } from '../../support/empty-image.ts';
@@ -13,10 +13,10 @@ const COUNTS: RecordCounts = { events: 10, sessions: 499, tickets: 1001, orders:
 
 function organization(organizationId: string, counts: Partial<Record<CollectionName, number>> = {}) {
   const all = { ...COUNTS, ...counts };
-  const runs = byCollection(({ name }) => [
-    { firstRow: 0, recordCount: all[name], recordBytes: 0, digest: '', recordsSum: '0', changesDigest: '' },
-  ]);
-  return declaration(organizationId, runs);
+  return declaration(
+    organizationId,
+    byCollection(({ name }) => ({ ...NO_RECORDS, recordCount: all[name] })),
+  );
 }
 
 const [north, south] = ['north', 'south'].map((id) => organization(id));

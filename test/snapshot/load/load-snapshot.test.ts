@@ -148,19 +148,18 @@ describe('The loader', () => {
     });
   });
 
-  it('reports its progress after each run', async () => {
+  it('reports its progress after each block', async () => {
     const reported: Parameters<OnProgress>[] = [];
     const loaded = await loadSnapshot(sound.path, { onProgress: (...progress) => reported.push(progress) });
     expect(readable(loaded)).to.deep.equal(readable(sound.image));
     const manifest = inspectSnapshot(sound.path);
     const order = [TICKETS, ORDERS, EVENTS, SESSIONS, OFFERS];
     let records = 0;
-    const runs = manifest.organizations.flatMap((organization) =>
-      order.flatMap(({ name }) =>
-        organization.runs[name].map(({ recordCount }) => [(records += recordCount), name] as const),
-      ),
+    // Each list of the small import is one block.
+    const blocks = manifest.organizations.flatMap(({ lists }) =>
+      order.map(({ name }) => [(records += lists[name].recordCount), name] as const),
     );
-    expect(reported).to.deep.equal(runs.map(([read, name]) => [read, records, name]));
+    expect(reported).to.deep.equal(blocks.map(([read, name]) => [read, records, name]));
   });
 
   it('reads no content of a snapshot that is not admitted', async () => {

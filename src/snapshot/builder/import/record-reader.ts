@@ -1,12 +1,15 @@
 import { type Instant, parseTimestamp } from '../../../contract/timestamp.ts';
 import { type JsonObject, textIn } from '../../format/json-values.ts';
 import type { CollectionLayout, ColumnLayout, ImportedRecord } from '../../format/layout.ts';
-import { beginsRun, MAX_RECORD_BYTES } from '../../format/schema.ts';
+import { MAX_RECORD_BYTES, MAX_ROW_BYTES } from '../../format/schema.ts';
 import { ORGANIZATIONS_FILE } from './import-files.ts';
 import { compileCheck, compileNormalize, importOnlyFields } from './import-schema.ts';
 import type { LineNotes } from './line-notes.ts';
 import { type FieldProblem, quoted } from './problems.ts';
 import { rulesOf } from './rules.ts';
+
+/** A value of an index column as it is stored: a list is a JSON array. */
+export type ColumnValue = string | bigint;
 
 /** A valid line of the import, in the form in which it is staged. */
 export interface ReadRecord {
@@ -15,14 +18,16 @@ export interface ReadRecord {
   /** The timestamp that orders the list. */
   readonly instant: Instant;
   readonly id: string;
-  readonly beginsRun: boolean;
-  readonly values: readonly string[];
+  readonly values: readonly ColumnValue[];
   /** The stored JSON text; an event lacks the fields that derive from its sessions. */
   readonly json: string;
 }
 
 const UNREACHABLE = 'must not be . or .., which no URL reaches';
 const TOO_LARGE = `must not be a record of more than ${MAX_RECORD_BYTES} bytes`;
+/** The id and the record take the rest of the row. */
+const MAX_VALUES_BYTES = MAX_ROW_BYTES - 2 * MAX_RECORD_BYTES;
+const TOO_LONG = `must not have ids and tags of more than ${MAX_VALUES_BYTES} bytes`;
 
 type Reading = ReadRecord | { readonly problems: readonly FieldProblem[] };
 
@@ -56,7 +61,10 @@ export function compileReader(
       return { problems: [{ field: resource.id, reason: UNREACHABLE, found: quoted(id) }] };
     const instant = parseTimestamp(textIn(served[orderedBy.field])) ?? 0n;
     const values = columns.map((column) => columnValue(column, { served, imported }));
-    return { organization, instant, id, beginsRun: beginsRun(id), values, json };
+    const lengths = values.map((value) => (typeof value === 'string' ? Buffer.byteLength(value) : 0));
+    const bytes = lengths.reduce((sum, length) => sum + length, 0);
+    if (bytes > MAX_VALUES_BYTES) return { problems: [{ field: '', reason: TOO_LONG }] };
+    return { organization, instant, id, values, json };
   };
 }
 
@@ -104,12 +112,11 @@ function withOrganization(
   return [...problems, { field: 'organizationId', reason, found: quoted(organizationId), isConsequence }];
 }
 
-/** Returns a record's element of the JSON array that a run stores in the column. */
-function columnValue(column: ColumnLayout, record: ImportedRecord): string {
-  if (column.holds === 'instant') return String(column.of(record));
+function columnValue(column: ColumnLayout, record: ImportedRecord): ColumnValue {
+  if (column.holds === 'instant') return column.of(record);
   // A URL cannot contain a lone surrogate.
   if (column.holds === 'list')
     return JSON.stringify([...new Set(column.of(record).filter((text) => text.isWellFormed()))].sort());
   const text = column.of(record);
-  return JSON.stringify(text.isWellFormed() ? text : '');
+  return text.isWellFormed() ? text : '';
 }

@@ -1,10 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../../contract/operations.ts';
-import { decodeText, hashBytes, hashText, type Texts } from '../../../store/index/texts.ts';
 import { idOf, type Origin, sortKey } from './staging-file.ts';
-
-/** Bits of the filter: 8 MB. With 1,000,000 ids, one in 67 others passes it. */
-const FILTER_BITS = 26;
 
 /**
  * What a build has for an id: a line, also a bad one, a deletion, from this organization or from any, or a record of the
@@ -26,8 +22,6 @@ export class StagedIds {
   readonly #isHeld: (organization: number) => boolean;
   readonly #insert: Database.Statement<[string, number, Buffer, Named, number | null, bigint | null]>;
   readonly #select: Database.Statement<[string, number, number, Buffer], Named>;
-  /** Has a bit for each id, by its hash. It spares the look-up of most ids that are not named. */
-  #filter: Uint8Array | undefined;
 
   /**
    * Also defines the SQL functions `sort_key` and `id_of`.
@@ -81,26 +75,26 @@ export class StagedIds {
     return count.pluck().get(origin) ?? 0;
   }
 
-  /** Prepares look-ups of many ids of which the import names few. */
-  buildFilter(): void {
-    const filter = new Uint8Array(2 ** (FILTER_BITS - 3));
-    for (const key of this.#database.prepare<[], Buffer>('SELECT id FROM ids').pluck().iterate()) {
-      const bit = hashBytes(Buffer.from(idOf(key))) >>> (32 - FILTER_BITS);
-      filter[bit >>> 3] |= 1 << (bit & 7);
+  /** Yields the ids of a collection that the build names, one that it deletes anywhere with each organization. */
+  *named(collection: CollectionName, organizations: number): Generator<readonly [organization: number, id: string]> {
+    const rows = this.#database.prepare<[string], [number, Buffer]>(
+      'SELECT organization, id FROM ids WHERE collection = ? ORDER BY organization, id',
+    );
+    const select = this.#database.prepare<[string, number, Buffer]>(
+      'SELECT 1 FROM ids WHERE collection = ? AND organization = ? AND id = ?',
+    );
+    for (const [named, key] of rows.raw().iterate(collection)) {
+      const id = idOf(Buffer.from(key));
+      if (named !== ANYWHERE) yield [named, id];
+      else
+        for (let organization = 0; organization < organizations; organization++)
+          if (select.get(collection, organization, key) === undefined) yield [organization, id];
     }
-    this.#filter = filter;
   }
 
   /** Returns the origin of an id; undefined when the build does not name it. */
   get(collection: string, organization: number, id: string): Named | undefined {
     const anywhere = this.#isHeld(organization) ? organization : ANYWHERE;
     return this.#select.get(collection, organization, anywhere, sortKey(id));
-  }
-
-  /** Returns the origin of the id at a position of `ids`. */
-  find(collection: string, organization: number, ids: Texts, i: number): Named | undefined {
-    const bit = hashText(ids, i) >>> (32 - FILTER_BITS);
-    if (this.#filter !== undefined && (this.#filter[bit >>> 3] & (1 << (bit & 7))) === 0) return undefined;
-    return this.get(collection, organization, decodeText(ids, i));
   }
 }

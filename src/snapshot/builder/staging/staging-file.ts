@@ -7,16 +7,15 @@ import type { ReadRecord } from '../import/record-reader.ts';
 /** Whether a staged record is a line of the import or a record of the base. */
 export type Origin = 'import' | 'base';
 
-export type StagedRecord = Pick<ReadRecord, 'organization' | 'beginsRun' | 'values' | 'json'>;
+export type StagedRecord = Pick<ReadRecord, 'organization' | 'id' | 'values' | 'json'>;
 
 /**
- * Creates a database that no other process reads, and that need not survive a crash, with large pages. A transaction
- * is begun.
+ * Creates a database that no other process reads, and that need not survive a crash. A transaction is begun.
+ * @param pageBytes large pages suit records of a kilobyte that are sorted
  */
-export function newDatabase(path: string): Database.Database & Disposable {
+export function newDatabase(path: string, pageBytes = MAX_PAGE_BYTES): Database.Database & Disposable {
   const database = new Database(path);
-  // A record takes about a kilobyte, a run a megabyte.
-  database.pragma(`page_size = ${MAX_PAGE_BYTES}`);
+  database.pragma(`page_size = ${pageBytes}`);
   database.pragma('journal_mode = OFF');
   database.pragma('synchronous = OFF');
   database.pragma('locking_mode = EXCLUSIVE');
@@ -35,8 +34,7 @@ export class StagingTables {
         'organization INTEGER NOT NULL',
         'instant INTEGER NOT NULL',
         'id BLOB NOT NULL', // as a sort key
-        'begins_run INTEGER NOT NULL',
-        ...columns.map(({ column }) => `${column} TEXT NOT NULL`),
+        ...columns.map(({ column, holds }) => `${column} ${holds === 'instant' ? 'INTEGER' : 'TEXT'} NOT NULL`),
         'record TEXT NOT NULL',
       ];
       database.exec(`CREATE TABLE ${name} (${declarations.join(', ')}) STRICT`);
@@ -46,9 +44,8 @@ export class StagingTables {
 
   /** @param line number of the line in the import file; of the record in its collection of the base */
   add({ name }: CollectionLayout, origin: Origin, line: number, record: ReadRecord): void {
-    const { organization, instant, id, beginsRun, values, json } = record;
-    const begins = beginsRun ? 1 : 0;
-    this.#inserts[name].run(origin, line, organization, instant, sortKey(id), begins, ...values, json);
+    const { organization, instant, id, values, json } = record;
+    this.#inserts[name].run(origin, line, organization, instant, sortKey(id), ...values, json);
   }
 }
 
@@ -63,7 +60,7 @@ export function idOf(key: Buffer): string {
 
 /** Returns the SQL expression of a record's event as a sort key: of a session, or of the event itself. */
 export function eventOf(layout: CollectionLayout): string {
-  return layout === SESSIONS ? "sort_key(event_id ->> '$')" : 'id';
+  return layout === SESSIONS ? 'sort_key(event_id)' : 'id';
 }
 
 /**

@@ -4,7 +4,8 @@ import { warningsOf } from './warnings.ts';
 import type { Rule, Warning } from '../import/rules.ts';
 import type { HeldBack, Rejections } from './rejections.ts';
 import { StagedIds } from './staged-ids.ts';
-import { eventOf, selectAll, type StagedRecord, StagingTables } from './staging-file.ts';
+import type { ColumnValue } from '../import/record-reader.ts';
+import { eventOf, idOf, selectAll, type StagedRecord, StagingTables } from './staging-file.ts';
 
 const SORT_THREADS = 2;
 
@@ -70,15 +71,15 @@ export class Staging {
 
   /** Iterates over the staged records of a collection, by organization and in list order. */
   *records(layout: CollectionLayout): Generator<StagedRecord, undefined> {
-    const rows = this.database.prepare<[], SelectedRow>(this.#selectInOrder(layout)).raw();
-    for (const [organization, beginsRun, json, ...values] of rows.iterate())
-      yield { organization, beginsRun: beginsRun === 1, json, values };
+    const rows = this.database.prepare<[], SelectedRow>(this.#selectInOrder(layout)).raw().safeIntegers();
+    for (const [organization, id, json, ...values] of rows.iterate())
+      yield { organization: Number(organization), id: idOf(id), json, values };
     return undefined;
   }
 
   /** Derives the warnings about the records of the import: by all rules only if they are all records. */
   warnings(isChecked?: (rule: Rule) => boolean): Warning[] {
-    const qrCodes = 'SELECT organization, qr_code AS value, line AS place, id FROM all_tickets';
+    const qrCodes = 'SELECT organization, json_quote(qr_code) AS value, line AS place, id FROM all_tickets';
     return warningsOf(this.database, this.files.slice(1), this.organizationIds, qrCodes, isChecked);
   }
 
@@ -87,19 +88,19 @@ export class Staging {
     const names = columns.map(({ column }) => column).join(', ');
     if (layout === SESSIONS) {
       return `
-        SELECT session.organization, begins_run, record, ${names}
+        SELECT session.organization, session.id, record, ${names}
         FROM all_sessions AS session CROSS JOIN ids AS event
           ON event.collection = 'events' AND event.organization = session.organization AND event.id = ${eventOf(layout)}
         ORDER BY session.organization, event.instant DESC, event.id, session.instant, session.id`;
     }
     return `
-      SELECT organization, begins_run, ${layout === EVENTS ? EVENT_WITH_SUMMARY : 'record'}, ${names}
+      SELECT organization, id, ${layout === EVENTS ? EVENT_WITH_SUMMARY : 'record'}, ${names}
       FROM all_${layout.name} AS listed
       ORDER BY organization, instant ${orderedBy.descending ? 'DESC' : 'ASC'}, id`;
   }
 }
 
-type SelectedRow = readonly [organization: number, beginsRun: number, json: string, ...values: string[]];
+type SelectedRow = readonly [organization: bigint, id: Buffer, json: string, ...values: ColumnValue[]];
 
 const OF_THE_EVENT = `
   FROM sessions_by_event AS session WHERE session.organization = listed.organization AND session.event = listed.id`;

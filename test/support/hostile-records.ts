@@ -1,7 +1,7 @@
 import type { Random } from '../../scripts/sample/random.ts';
-import type { RunContent } from './alter-runs.ts';
+import type { ListContent } from './alter-records.ts';
 
-/** Random changes to the content of a run that a hostile writer could make. Digests are not its concern. */
+/** Random changes to the content of a list that a hostile writer could make. Digests are not its concern. */
 
 /** Texts that partial views search for, or that could end a list or a response early. */
 const DELIMITERS = [
@@ -27,8 +27,8 @@ const VALUES: readonly unknown[] = [
   ...DELIMITERS,
 ];
 
-/** Changes one to three records or elements of a run. */
-export function alterAtRandom(random: Random): (run: RunContent) => void {
+/** Changes one to three records or values of a list. */
+export function alterAtRandom(random: Random): (content: ListContent) => void {
   return ({ records, columns }) => {
     for (let left = random.between(1, 3); left > 0; left--) {
       const i = random.below(records.length);
