@@ -110,7 +110,8 @@ run() { # REASON COMMAND…
 sql() { psql --no-psqlrc --quiet --no-align --tuples-only -v ON_ERROR_STOP=1 "$@"; }
 # As `npm run snapshot`, without the start of npm.
 snapshot() {
-  NODE_COMPILE_CACHE=node_modules/.cache/compiled node_modules/.bin/node --max-semi-space-size=4 scripts/snapshot.ts "$@"
+  env NODE_COMPILE_CACHE=node_modules/.cache/compiled \
+    node_modules/.bin/node --max-semi-space-size=4 scripts/snapshot.ts "$@"
 }
 
 # A rollback lasts until the operator ends the pause.

@@ -1,4 +1,4 @@
-import { execFile, type Serializable } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,25 +6,14 @@ import { promisify } from 'node:util';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { DEFAULT_SAMPLE, writeSample } from '../sample/write-sample.ts';
 import { count } from '../terminal/units.ts';
-import { Replica } from './servers/replica.ts';
+import type { BareSettings } from './servers/bare-server.ts';
 import { ServerProcess } from './servers/processes.ts';
+import { Replica } from './servers/replica.ts';
 
-/** Sizes of the samples, and number and length of the rounds. */
-export interface Sizes {
-  /** Tickets of the snapshot that most groups use. */
-  readonly tickets: number;
-  /** Tickets of the large snapshot. */
-  readonly largeTickets: number;
-  /** Events of the large snapshot, and of the small one that it is compared with. */
-  readonly events: number;
-  readonly rounds: number;
-  /** Length of a load on one server in a round. */
-  readonly seconds: number;
-  /** Snapshots that go live before memory is measured. */
-  readonly swaps: number;
-  /** Feeds that go live before memory and pages are compared with a fresh start. */
-  readonly feeds: number;
-}
+/** Sizes of the samples, and number and length of the rounds, as the options of the bench describe them. */
+export type Sizes = Readonly<
+  Record<'tickets' | 'largeTickets' | 'events' | 'rounds' | 'seconds' | 'swaps' | 'feeds', number>
+>;
 
 interface SampleShape {
   readonly tickets: number;
@@ -35,6 +24,7 @@ interface SampleShape {
 
 /** The root folder of this checkout. */
 const THIS_CHECKOUT = new URL('../..', import.meta.url);
+const BARE_SERVER = new URL('./servers/bare-server.ts', import.meta.url);
 const TICKETS_PER_EVENT = 500;
 /** Production time of every sample: none is older than another, so that any can replace any. */
 const PRODUCED_AT = `${DEFAULT_SAMPLE.now}T00:00:00Z`;
@@ -58,8 +48,6 @@ interface Start {
   readonly snapshots?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly checkout?: URL;
-  /** By default a new key. */
-  readonly key?: Pick<Replica, 'keysFile' | 'credential'>;
 }
 
 /** The state that all groups share: sizes, folders, samples, the signal to stop, and how to start servers. */
@@ -163,28 +151,24 @@ export class BenchContext {
     snapshots,
     environment = {},
     checkout = THIS_CHECKOUT,
-    key,
   }: Start = {}): Promise<Replica> {
     const { signal, folder } = this.options;
+    const key = await this.#createKey(checkout, snapshots?.[0]);
     const files = snapshots ?? [await this.snapshot(this.usualShape, checkout)];
-    const { keysFile, credential } = key ?? (await this.#createKey(checkout, snapshots?.[0]));
-    const own = { checkout, environment, snapshots: files, keysFile, credential };
-    return await Replica.launch({ signal, folder, ...own });
+    return await Replica.launch({ signal, folder, checkout, environment, snapshots: files, ...key });
   }
 
-  /**
-   * Starts a server for comparison.
-   * @param program file name
-   * @param settings of the program, which are extended by snapshot and credential
-   */
-  async startServer(
-    program: string,
-    settings: Readonly<Record<string, Serializable>>,
-  ): Promise<ServerProcess> {
-    const { keysFile, credential } = await this.#createKey(THIS_CHECKOUT);
-    const all = { snapshot: await this.snapshot(), credential, ...settings };
-    const options = { signal: this.options.signal, credential, output: `${keysFile}.log` };
-    return await ServerProcess.start(new URL(`servers/${program}`, import.meta.url), all, options);
+  /** Starts a bare server. */
+  async startBare(settings: BareSettings): Promise<ServerProcess> {
+    const { signal, folder } = this.options;
+    const { credential } = settings.traffic;
+    await using onFailure = new AsyncDisposableStack();
+    const options = { signal, credential, output: join(folder, 'bare.log') };
+    const server = onFailure.use(new ServerProcess(BARE_SERVER, options));
+    await server.nextMessage<'ready'>();
+    server.port = await server.call<number>({ ...settings });
+    onFailure.move();
+    return server;
   }
 
   /** Creates a keys file by the command of a checkout, which alone knows its format. All samples have one organization. */

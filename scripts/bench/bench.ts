@@ -10,39 +10,31 @@ import { left, table } from '../terminal/table.ts';
 import { count } from '../terminal/units.ts';
 import { BenchContext, type Sizes } from './bench-context.ts';
 import { measureBuild, measureChanges } from './groups/changes.ts';
-import { measureCompression } from './groups/compression.ts';
 import { measureFeeds } from './groups/feeds.ts';
 import { measureLoad } from './groups/load.ts';
 import { measureOverload } from './groups/overload.ts';
-import { measureProxies } from './groups/proxies.ts';
 import { FIRST_SWAPS, measureRefresh } from './groups/refresh.ts';
 import { measureRequests } from './groups/requests.ts';
 import { measureScale } from './groups/scale.ts';
-import { measureStart } from './groups/start.ts';
 import { measureStreams } from './groups/streams.ts';
-import { measureThreads } from './groups/threads.ts';
 import { printRows, type Row } from './rows.ts';
 
 /** Groups can be measured apart from each other; this is their order. */
 const GROUPS = {
-  requests: ['requests a second, compared with a bare server and others', measureRequests],
+  requests: ['requests a second, compared with bare servers', measureRequests],
   streams: ['bytes a second of streams, and other requests during them', measureStreams],
   changes: ['the changes since a snapshot, compared with all records', measureChanges],
-  compression: ['requests a second of compressed pages, response times of others', measureCompression],
   overload: ['goodput and response times beyond the capacity', measureOverload],
-  threads: ['throughput of a second thread, and memory of each', measureThreads],
-  proxies: ['requests a second through proxies, and of two replicas', measureProxies],
   scale: ['response time of each kind of query at two sizes', measureScale],
   build: ['a build from changes, compared with one of all records', measureBuild],
   load: ['load time and memory of a large snapshot', measureLoad],
-  start: ['start of the demo', measureStart],
   refresh: ['requests, event loop and memory while snapshots go live', measureRefresh],
   feeds: ['memory and pages after many feeds, compared with a fresh start', measureFeeds],
 } as const;
 type Group = keyof typeof GROUPS;
 const NAMES = Object.keys(GROUPS) as readonly Group[];
 
-const ALL_GROUPS_MINUTES = 60;
+const ALL_GROUPS_MINUTES = 45;
 
 interface Options extends Sizes {
   readonly keep?: string;
@@ -55,7 +47,7 @@ const program = commandLine(
   'bench',
   'Measures the performance that Foyer promises, on this machine, as ratios.\n' +
     'A figure out of reach is not an error. Groups of figures:\n' +
-    NAMES.map((name) => `  ${name.padEnd(13)}${GROUPS[name][0]}`).join('\n'),
+    NAMES.map((name) => `  ${name.padEnd(10)}${GROUPS[name][0]}`).join('\n'),
 )
   .addArgument(
     new Argument('[group...]', `groups to measure; all take about ${ALL_GROUPS_MINUTES} minutes`).choices(
@@ -82,7 +74,7 @@ const program = commandLine(
   .option('--keep <dir>', 'folder that keeps the snapshots for later runs')
   .option(
     '--against <dir>',
-    'another checkout of Foyer with installed dependencies, to compare requests with instead of other servers',
+    'another checkout of Foyer with installed dependencies, to compare requests with instead of bare servers',
   )
   .option('--only <text>', 'measure only the requests with this text in their names')
   .option('--json', 'print JSON instead of tables')

@@ -154,7 +154,10 @@ function naming<T>(path: string, work: () => T): T {
   }
 }
 
-function compareRecords(before: ReadonlyMap<string, bigint>, after: ReadonlyMap<string, bigint>): RecordsDiff {
+function compareRecords(
+  before: ReadonlyMap<string, bigint>,
+  after: ReadonlyMap<string, bigint>,
+): RecordsDiff {
   const added: string[] = [];
   const changed: string[] = [];
   for (const [id, digest] of after) {

@@ -79,16 +79,26 @@ export function readHistory(path: string): SnapshotHistory {
   // In a damaged tree, a table may have any number of rows.
   const count = (table: string, column: string, rows: number): number =>
     database
-      .prepare<[bigint, number], number>(`SELECT total(${column} = ?) FROM (SELECT ${column} FROM ${table} LIMIT ?)`)
+      .prepare<[bigint, number], number>(
+        `SELECT total(${column} = ?) FROM (SELECT ${column} FROM ${table} LIMIT ?)`,
+      )
       .pluck()
       .get(instantOf(producedAt), rows) ?? 0;
   const sumOf = (of: (organization: ManifestOrganization) => number) =>
     organizations.reduce((sum, one) => sum + of(one), 0);
   try {
     const changed = byCollection(({ name }) =>
-      count(name, 'changed_at', sumOf(({ lists }) => lists[name].recordCount)),
+      count(
+        name,
+        'changed_at',
+        sumOf(({ lists }) => lists[name].recordCount),
+      ),
     );
-    const deleted = count('deletions', 'deleted_at', sumOf(({ deletionCount }) => deletionCount));
+    const deleted = count(
+      'deletions',
+      'deleted_at',
+      sumOf(({ deletionCount }) => deletionCount),
+    );
     return { snapshots: ancestors.length, since: ancestors.at(0)?.producedAt ?? null, changed, deleted };
   } catch (error) {
     throw asRefusal(error);

@@ -1,10 +1,10 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { freePort } from '../../scripts/bench/servers/proxy.ts';
 import { makeDemoSnapshot } from '../../scripts/demo/make-demo-snapshot.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { freePort } from '../support/free-port.ts';
 import { ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { givenSite } from '../support/site.ts';
 import { folderForAll } from '../support/temporary-folder.ts';

@@ -2,9 +2,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { freePort } from '../../scripts/bench/servers/proxy.ts';
 import { Command, ROOT } from '../support/command.ts';
 import { needs } from '../support/components.ts';
+import { freePort } from '../support/free-port.ts';
 import { placeSample, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 

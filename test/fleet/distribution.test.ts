@@ -14,10 +14,10 @@ import {
 } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { freePort } from '../../scripts/bench/servers/proxy.ts';
 import { PULL_METRICS } from '../../scripts/reference/alerts.ts';
 import { KeysFile, readKeys } from '../../src/keys/keys-file.ts';
 import { ROOT } from '../support/command.ts';
+import { freePort } from '../support/free-port.ts';
 import { buildFile } from '../support/import-folder.ts';
 import { needs } from '../support/components.ts';
 import { byDepth } from '../support/depth.ts';

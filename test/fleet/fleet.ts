@@ -3,12 +3,13 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { freePort, Proxy, type ProxyProgram, type Upstream } from '../../scripts/bench/servers/proxy.ts';
 import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
 import { times } from '../support/records.ts';
 import { type Answer, type Environment, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import type { InFolder } from '../support/temporary-folder.ts';
 import { FleetClient } from './fleet-client.ts';
+import { Proxy, type ProxyProgram, type Upstream } from './proxy.ts';
 
 export const HOST = 'tickets.example.org';
 
@@ -101,7 +102,7 @@ export class Fleet implements AsyncDisposable {
     const starts = members.flat().map((member) => member.start());
     try {
       await Promise.all(starts);
-      const proxy = await Proxy.start(program, { folder: inFolder('proxy'), shards: members, hasTls: true });
+      const proxy = await Proxy.start(program, { folder: inFolder('proxy'), shards: members });
       return new Fleet(members, proxy, certificate);
     } catch (error) {
       await Promise.allSettled(starts);

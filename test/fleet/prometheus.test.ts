@@ -2,12 +2,12 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { freePort } from '../../scripts/bench/servers/proxy.ts';
 import { ALERTS, PULL_ALERTS, PULL_METRICS } from '../../scripts/reference/alerts.ts';
 import { METRICS } from '../../src/admin/prometheus.ts';
 import { ROOT } from '../support/command.ts';
 import { needs } from '../support/components.ts';
 import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
 import { placeSample, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 

@@ -3,7 +3,6 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { FoyerClient } from '../../client/src/foyer-client.ts';
-import type { ProxyProgram } from '../../scripts/bench/servers/proxy.ts';
 import { Random } from '../../scripts/sample/random.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { needs } from '../support/components.ts';
@@ -16,6 +15,7 @@ import { folderForAll, type InFolder } from '../support/temporary-folder.ts';
 import { Fleet, type Member, pages, type WalkedTicket } from './fleet.ts';
 import type { FleetClient } from './fleet-client.ts';
 import { Machine } from './machine.ts';
+import type { ProxyProgram } from './proxy.ts';
 
 const SEED = 20_261_125;
 const REPLICAS = 3;

@@ -1,7 +1,6 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { main } from '../../scripts/snapshot.ts';
-import type { ProxyProgram } from '../../scripts/bench/servers/proxy.ts';
 import { memoryNeed, plannedMemory } from '../../src/snapshot/admission/memory.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { runHere } from '../support/command.ts';
@@ -11,6 +10,7 @@ import { newCredential } from '../support/replica-under-test.ts';
 import { smallImport } from '../support/small-import.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 import { Fleet, type Member, whileWalking } from './fleet.ts';
+import type { ProxyProgram } from './proxy.ts';
 
 /** It is the first of all. */
 const MOVING = '!moving';

@@ -10,17 +10,15 @@ const TINY = [
   ...['--tickets', '500', '--large-tickets', '2000', '--events', '20'],
   ...['--rounds', '1', '--seconds', '0.1', '--swaps', '4', '--feeds', '3', '--json'],
 ];
-const ALL_OTHERS = [
-  ...[
-    'requests',
-    'requests --against . --only one',
-    'changes',
-    'compression',
-    'overload',
-    'threads',
-    'proxies',
-  ],
-  ...['build load start', 'refresh', 'feeds', 'scale'],
+const OTHERS = [
+  'requests',
+  'requests --against . --only one',
+  'changes',
+  'overload',
+  'build load',
+  'refresh',
+  'feeds',
+  'scale',
 ];
 
 interface Output {
@@ -40,8 +38,8 @@ describe('The bench', () => {
   const inFolder = folderForEach();
   const filesLeft = () => readdirSync(inFolder('.'), { recursive: true }).map(String);
 
-  for (const groups of ['streams threads', ...ALL_OTHERS]) {
-    (groups === 'streams threads' ? it : itDeep)(`measures ${groups}`, async () => {
+  for (const groups of ['streams', ...OTHERS]) {
+    (groups === 'streams' ? it : itDeep)(`measures ${groups}`, async () => {
       const { code, stdout, stderr } = await run(BENCH, [...groups.split(' '), ...TINY], {
         TMPDIR: inFolder('.'),
       });

@@ -56,6 +56,11 @@ export class DatabasePages {
     return this.#pages.push(Buffer.alloc(PAGE_SIZE));
   }
 
+  /** Returns the last child of an interior page. */
+  lastChildOf(number: number): number {
+    return this.page(number).readUInt32BE(this.#headerAt(number) + 8);
+  }
+
   /** Sets the last child of an interior page. */
   setLastChild(number: number, child: number): void {
     if (!this.#isInterior(number)) throw new Error(`page ${number} is a leaf`);
@@ -77,6 +82,12 @@ export class DatabasePages {
       page.writeUInt16BE(0x8100 + (i & 0x7f), cell + 4); // a key of two bytes
     }
     page.writeUInt16BE(PAGE_SIZE - 6 * count, header + 5);
+    this.setLastChild(number, child);
+  }
+
+  /** Makes each cell of an interior page, and the last child, link to `child`. */
+  linkAll(number: number, child: number): void {
+    for (const cell of this.cellsOf(number)) this.page(number).writeUInt32BE(child, cell);
     this.setLastChild(number, child);
   }
 

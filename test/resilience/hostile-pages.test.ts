@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,8 @@ import { INHERITED, ROOT } from '../support/command.ts';
 import { change } from '../support/altered-snapshot.ts';
 import { byDepth } from '../support/depth.ts';
 import { reseal } from '../support/digests.ts';
-import { buildFile } from '../support/import-folder.ts';
+import { buildFile, writeImport } from '../support/import-folder.ts';
+import { recordsIn, times } from '../support/records.ts';
 import { smallImport } from '../support/small-import.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 import { DatabasePages, PAGE_SIZE } from './database-pages.ts';
@@ -22,6 +23,10 @@ const COPIES = byDepth({ short: 40, deep: 5000 });
 const MAX_MS = 10_000;
 /** Levels of links that multiply the rows beyond what can be read. */
 const LEVELS = 6;
+/** The same for an index, whose root has about ten children. */
+const INDEX_LEVELS = 9;
+/** Likewise for a command. */
+const COMMAND_MS = 60_000;
 const NOWHERE = 0x7fff_fff0;
 const HUGE_BYTES = 100_000_000;
 
@@ -54,6 +59,29 @@ const manyLeaves =
     const root = pages.rootOf(table);
     linkLevels(pages, pages.firstLeaf(root), root);
   };
+
+/** Likewise before the last rows of a table, so that its first and last row are unchanged. */
+const manyLeavesWithin =
+  (table: string): Craft =>
+  (pages) => {
+    const root = pages.rootOf(table);
+    const last = pages.lastChildOf(root);
+    manyLeaves(table)(pages);
+    pages.setLastChild(root, last);
+  };
+
+/** Makes the index of the ids of tickets link one leaf hundreds of millions of times. */
+const manyIndexLeaves: Craft = (pages) => {
+  const root = pages.rootOf('ticket_ids');
+  let child = pages.firstLeaf(root);
+  for (let level = 1; level < INDEX_LEVELS; level++) {
+    const parent = pages.append();
+    pages.page(root).copy(pages.page(parent));
+    pages.linkAll(parent, child);
+    child = parent;
+  }
+  pages.linkAll(root, child);
+};
 
 /** Sets the link at the start of the first overflow page of each cell of a table's first leaf. */
 const overflow =
@@ -93,7 +121,7 @@ const CHILDREN: Readonly<Record<string, Parameters<typeof lastChild>[1]>> = {
 const CRAFTED: Readonly<Record<string, Craft>> = {
   'snapshot with the same leaf millions of times': manyLeaves('snapshot'),
   'organizations with the same leaf millions of times': manyLeaves('organizations'),
-  'tickets with the same leaf millions of times': manyLeaves('tickets'),
+  'tickets with the same leaf millions of times': manyLeavesWithin('tickets'),
   'sqlite_schema with the same leaf millions of times': (pages) => {
     pages.setLastChild(1, linkLevels(pages, pages.firstLeaf(1)));
   },
@@ -122,6 +150,7 @@ const CRAFTED: Readonly<Record<string, Craft>> = {
 
 /** Damage that no response depends on: free pages, and indexes that only other programs read. */
 const HARMLESS: Readonly<Record<string, Craft>> = {
+  'ids with the same leaf millions of times': manyIndexLeaves,
   'an index of ids without a tree': (pages) => pages.page(pages.rootOf('ticket_ids')).fill(0),
   'a freelist that leads out of the file': (pages) => {
     inHeader(32, NOWHERE, 4)(pages);
@@ -170,10 +199,13 @@ describe(`Pages of a hostile snapshot, read by the loader thread of another proc
     copyFileSync(inFolder('sound.sqlite'), inFolder('hostile.sqlite'));
     return inFolder('hostile.sqlite');
   };
-  const crafted = (craft: Craft) => {
-    const pages = new DatabasePages(copied());
+  const craftIn = (path: string, craft: Craft) => {
+    const pages = new DatabasePages(path);
     craft(pages);
     pages.save();
+  };
+  const crafted = (craft: Craft) => {
+    craftIn(copied(), craft);
     return load('hostile');
   };
 
@@ -183,6 +215,12 @@ describe(`Pages of a hostile snapshot, read by the loader thread of another proc
         expectRefused(await crafted(craft), what);
       });
     }
+
+    it('tickets of other organizations with the same leaf millions of times', async () => {
+      change(copied(), ["UPDATE tickets SET organization_id = organization_id || 'x'"]);
+      craftIn(inFolder('hostile.sqlite'), manyLeavesWithin('tickets'));
+      expectRefused(await load('hostile'), 'others');
+    });
 
     for (const table of ['lists', 'tickets'])
       for (const [what, childOf] of Object.entries(CHILDREN)) {
@@ -211,6 +249,35 @@ describe(`Pages of a hostile snapshot, read by the loader thread of another proc
         setPageSize(copied(), pageSize);
         expect(await load('hostile')).to.include({ isSame: true });
       });
+    }
+  });
+
+  describe('does not keep busy', () => {
+    const { ticket } = recordsIn('north');
+
+    before(() => {
+      writeImport(inFolder('import'), { tickets: times(60, (i) => ticket(`tkt_${i}`)) });
+    });
+
+    const build = '--input import --output next.sqlite --as-of 2026-11-22T00:00:00Z --allow-future --base';
+    for (const command of ['verify', 'inspect', 'diff sound.sqlite', `build ${build}`]) {
+      for (const [tree, craft, isRefused] of [
+        ['tickets', manyLeavesWithin('tickets'), true],
+        ['their ids', manyIndexLeaves, command.startsWith('build')],
+      ] as const) {
+        it(`the command ${command.split(' ')[0]}, with many links to the same leaf in ${tree}`, () => {
+          change(copied(), ['UPDATE tickets SET updated_at = updated_at + 1 WHERE row = 1']);
+          reseal(inFolder('hostile.sqlite'));
+          craftIn(inFolder('hostile.sqlite'), craft);
+          const { status, stderr } = spawnSync(
+            process.execPath,
+            [join(ROOT, 'scripts/snapshot.ts'), ...command.split(' '), 'hostile.sqlite'],
+            { cwd: inFolder('.'), env: INHERITED, encoding: 'utf8', timeout: COMMAND_MS },
+          );
+          expect(status, stderr).to.equal(isRefused ? 1 : 0);
+          if (isRefused) expect(stderr).to.match(/hostile\.sqlite: /);
+        });
+      }
     }
   });
 

@@ -40,7 +40,7 @@ export function alterRecords(
 
 function contentOf(columns: readonly string[], rows: readonly StoredRow[]): ListContent {
   const valuesOf = (column: string): unknown[] =>
-    rows.map(({ [column]: value }) => (isListColumn(column) ? JSON.parse(String(value)) : value));
+    rows.map(({ [column]: value }): unknown => (isListColumn(column) ? JSON.parse(String(value)) : value));
   return {
     records: rows.map(({ record }) => String(record)),
     columns: Object.fromEntries(columns.map((column) => [column, valuesOf(column)])),

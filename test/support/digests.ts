@@ -81,9 +81,9 @@ function listOf(database: Database.Database, organizationId: string, list: Colle
     textBytes += texts.reduce((all, text) => all + Buffer.byteLength(text), 0);
     longest = Math.max(
       longest,
-      bounded.reduce<number>((all, text) => all + Buffer.byteLength(String(text)), bytes),
+      bounded.reduce((all, text) => all + Buffer.byteLength(text), bytes),
     );
-    values.push(`[${bytes},${changedAt},${json}],`);
+    values.push(`[${bytes},${String(changedAt)},${json}],`);
     records.push(record, Buffer.from(','));
     sum += BigInt(`0x${sha256('hex', [`["${list}",${json}]\n`, record])}`);
   }

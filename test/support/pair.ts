@@ -17,7 +17,7 @@ export interface Version {
 }
 
 /** The version that put or deleted a record last, by the record's id. */
-type Versions = Readonly<Record<string, Version>>;
+export type Versions = Readonly<Record<string, Version>>;
 
 export interface Snapshot extends Version {
   /** The ancestors, oldest first, and the snapshot itself. */
@@ -40,7 +40,7 @@ export type Pair = Readonly<Partial<Record<FileKind, StoredFile | undefined>>>;
 
 /** The rules, each of which is necessary: without it, some interleaving breaks a promise. */
 export const RULES = {
-  /** A reader opens the changes first, then the whole file, and decides by these two. It does not look again. */
+  /** A reader opens the changes, then the whole file, then decides by these two. It does not look again. */
   opensChangesFirst: true,
   /** Changes apply to a whole file of the same epoch. A rollback may bring back an ancestor of stale changes. */
   appliesInEpoch: true,
@@ -48,35 +48,35 @@ export const RULES = {
   appliesInHistory: true,
   /** Changes do not apply to what is older than `changesSince`. */
   appliesSince: true,
-  /** A replica applies changes to what is live only if they apply to the whole file, too. Else they are stale. */
+  /** A replica applies to what is live only changes that apply to the whole file, too. Others are stale. */
   refreshesByPair: true,
-  /** A writer holds a lock while it checks and changes the pair. */
+  /** A writer holds a lock from its check of the pair to its last change. */
   locks: true,
-  /** The lock is one of the name. A lock of the whole file ends when that is replaced. */
+  /** The lock is that of the name. A lock of the whole file excludes nobody once that is replaced. */
   locksName: true,
   /** A feed is refused if the published content is no longer its base. */
   checksBase: true,
-  /** A feed is refused if that has another epoch: the base was published again. */
+  /** A feed is refused if that has another epoch: the same content was published again as a whole file. */
   checksEpoch: true,
   /** Tidying replaces only the file that it has read. */
   tidiesSameFile: true,
   /** Tidying gives up if its content is not in the history of the published content: a pull has replaced the changes. */
   tidiesHistory: true,
-  /** A whole publication renames its file, then removes the changes. */
+  /** A whole publication renames its file, then removes the changes. Without them, the former file would be served. */
   renamesFirst: true,
-  /** A pull renames the whole file, then the changes. */
+  /** A pull renames the whole file, then the changes. They are stale beside the former file, which would be served. */
   pullsWholeFirst: true,
-  /** A pull makes the pair whole first if the whole file alone would undo what is published. */
+  /** A pull makes the pair whole first if its whole file alone would undo what is published here. */
   pullMakesWhole: true,
 };
 
 export type Rules = Readonly<Record<keyof typeof RULES, boolean>>;
 
-export function hasInHistory({ history }: Snapshot, { id }: Version): boolean {
-  return history.some((version) => version.id === id);
+export function hasInHistory(snapshot: Snapshot | undefined, { id }: Version): boolean {
+  return snapshot?.history.some((version) => version.id === id) ?? false;
 }
 
-/** Returns whether changes hold all that an earlier content lacks. */
+/** Returns whether changes have all that an earlier content lacks. */
 function covers(changes: StoredFile, earlier: Version, rules: Rules): boolean {
   const isAncestor = hasInHistory(changes, earlier);
   const isKnown = rules.appliesInHistory ? isAncestor : earlier.producedAt <= changes.producedAt;
@@ -139,20 +139,18 @@ function successorOf(base: Snapshot, id: string): Snapshot {
   };
 }
 
-/** What a command does to the pair, one at a time. Other commands, and a kill, may come before each step. */
-export type Step =
-  | { readonly does: 'open'; readonly kind: FileKind }
-  | { readonly does: 'lock' }
-  /** `publishes` is the content that is published from this moment on, if another than before. */
-  | {
-      readonly does: 'rename';
-      readonly kind: FileKind;
-      readonly file: StoredFile;
-      readonly publishes?: Snapshot;
-    }
-  | { readonly does: 'remove'; readonly kind: 'changes' };
+export interface Change {
+  readonly does: 'rename' | 'remove';
+  readonly kind: FileKind;
+  readonly file?: StoredFile;
+  /** The content that is published from this moment on, if another than before. */
+  readonly publishes?: Snapshot;
+}
 
-/** How a command ends. Who gave it learns of a publication or a refusal. A replica serves what it has read. */
+/** What a command does to the pair, one at a time. Other commands, and a kill, may come before each step. */
+export type Step = { readonly does: 'open'; readonly kind: FileKind } | { readonly does: 'lock' } | Change;
+
+/** How a command ends. Its user learns of a publication or a refusal; a replica serves what it has read. */
 export interface Outcome {
   readonly acknowledges?: string;
   readonly isRefused?: true;
@@ -176,7 +174,7 @@ function* openPair(rules: Rules): Steps<Pair> {
   return { whole: yield open('whole'), changes: yield open('changes') };
 }
 
-/** Locks the name. Returns what is published then, which no other command changes before this one ends. */
+/** Returns the pair when no other command can change it any more. */
 function* lock(rules: Rules): Steps<Pair> {
   if (rules.locks) yield { does: 'lock' };
   return yield* openPair(rules);
@@ -204,9 +202,8 @@ export function tidy(name: string): Command {
     const content = contentOf(read, rules);
     if (!content || !read.whole || content.id === read.whole.id) return {};
     const found = yield* lock(rules);
-    const current = contentOf(found, rules);
     if (rules.tidiesSameFile && found.whole?.inode !== read.whole.inode) return {};
-    if (rules.tidiesHistory && !(current && hasInHistory(current, content))) return {};
+    if (rules.tidiesHistory && !hasInHistory(contentOf(found, rules), content)) return {};
     yield rename('whole', wholeFile(content, read.whole.epoch, name));
     return {};
   };
@@ -216,9 +213,9 @@ export function tidy(name: string): Command {
 export function publish(snapshot: Snapshot, name: string): Command {
   return function* (rules) {
     if (rules.locks) yield { does: 'lock' };
-    if (!rules.renamesFirst) yield removeChanges;
-    yield { ...rename('whole', wholeFile(snapshot, name, name)), publishes: snapshot };
-    if (rules.renamesFirst) yield removeChanges;
+    const file = wholeFile(snapshot, name, name);
+    const steps = [{ ...rename('whole', file), publishes: snapshot }, removeChanges];
+    yield* rules.renamesFirst ? steps : steps.reverse();
     return { acknowledges: snapshot.id };
   };
 }
@@ -234,17 +231,17 @@ export function pull({ whole, changes }: Pair & { readonly whole: StoredFile }):
     const isEnough = changes && found.whole && appliesTo(changes, found.whole, rules);
     const before = contentOf(found, rules);
     const between = contentOf({ ...found, whole }, rules);
-    const undoes = before && between && !hasInHistory(between, before);
+    const undoes = before && !hasInHistory(between, before);
     const isMadeWhole = rules.pullMakesWhole && undoes && !isEnough;
-    const renameWhole = rename('whole', isMadeWhole ? wholeFile(pulled, whole.epoch, 'made whole') : whole);
-    if (!isEnough && rules.pullsWholeFirst) yield renameWhole;
-    yield changes && !isMadeWhole ? rename('changes', changes) : removeChanges;
-    if (!isEnough && !rules.pullsWholeFirst) yield renameWhole;
+    const installed = isMadeWhole ? wholeFile(pulled, whole.epoch, 'made whole') : whole;
+    const steps: Step[] = [changes && !isMadeWhole ? rename('changes', changes) : removeChanges];
+    if (!isEnough) steps.unshift(rename('whole', installed));
+    yield* rules.pullsWholeFirst ? steps : steps.reverse();
     return { acknowledges: pulled.id };
   };
 }
 
-/** Starts a replica, or refreshes it. Of the whole file, it reads all only if the changes lack something for it. */
+/** Starts or refreshes a replica. If the changes have all that it lacks, it needs only the header of the whole file. */
 export const refresh: Command = function* (rules, live) {
   const { changes, whole } = yield* openPair(rules);
   const isCurrent = !rules.refreshesByPair || (changes && whole && appliesTo(changes, whole, rules));

@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { PREVIEW, VERSION_HEADER } from '../../../src/contract/releases.ts';
 import { buildSnapshot } from '../../../src/snapshot/builder/build-snapshot.ts';
 import type { BenchContext } from '../bench-context.ts';
 import { buildSuccessor, DISTRIBUTIONS, LATEST, RANDOM, writeChanges } from '../changed-tickets.ts';
+import { send } from '../load/traffic.ts';
 import { median, ratioRow, type Row } from '../rows.ts';
 
 /** Measures builds from changes, against a build of all records. */
@@ -58,7 +60,10 @@ export async function measureChanges(context: BenchContext): Promise<Row[]> {
 
   const read = async (query: string) => {
     const startedAt = performance.now();
-    const response = await foyer.fetch(`/v1/changes${query}`);
+    const response = await send(foyer, {
+      path: `/v1/changes${query}`,
+      headers: { [VERSION_HEADER]: PREVIEW },
+    });
     let bytes = 0;
     let end = Buffer.alloc(0);
     const body: AsyncIterable<Uint8Array> | null = response.body;

@@ -1,11 +1,10 @@
-import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refused } from '../../run-command.ts';
 import type { BenchContext } from '../bench-context.ts';
 import { LoadGenerator } from '../load/load-generator.ts';
 import type { Load, LoadReport } from '../load/load-program.ts';
 import { REQUEST_KINDS } from '../load/request-kinds.ts';
-import { sendRequest, type Target } from '../load/traffic.ts';
+import { send, type Target } from '../load/traffic.ts';
 import { format, greatest, quantile, type Row, rowOf } from '../rows.ts';
 import type { Replica } from '../servers/replica.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
@@ -47,7 +46,7 @@ interface Cell extends LoadReport {
 export async function measureOverload(context: BenchContext): Promise<Row[]> {
   const { signal } = context.options;
   // The peak is that of a replica without refusals.
-  await using unlimited = await context.startReplica({});
+  await using unlimited = await context.startReplica();
   await using replica = await context.startReplica({ environment: { OVERLOAD_DELAY_MS: '' } });
   await using generator = new LoadGenerator(signal);
   using content = new SnapshotContent(await context.snapshot());
@@ -136,7 +135,7 @@ async function pollAdmin({ adminPort: port }: Replica, seconds: number): Promise
   const end = performance.now() + seconds * 1000;
   for (let dueAt = performance.now(); dueAt < end; dueAt += ADMIN_POLL_MS) {
     await pause(Math.max(0, dueAt - performance.now()));
-    await sendRequest({ port, credential: '' }, { path: '/livez' });
+    await (await fetch(`http://127.0.0.1:${port}/livez`)).arrayBuffer();
     // A timer may be early by a part of a millisecond.
     times.push(Math.max(0, performance.now() - dueAt));
   }
@@ -145,19 +144,18 @@ async function pollAdmin({ adminPort: port }: Replica, seconds: number): Promise
 
 /** Returns the seconds from now until the first of the answers that show normal service. */
 async function measureRecovery(replica: Replica, target: Target): Promise<number> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const startedAt = performance.now();
   let normalSince = startedAt;
   for (let normal = 0; normal < NORMAL_ANSWERS;) {
     const sentAt = performance.now();
-    const { status } = await sendRequest(replica.traffic([]), target, agent);
+    const response = await send(replica, target);
+    await response.arrayBuffer();
     const now = performance.now();
-    const isNormal = status === 200 && now - sentAt <= NORMAL_MS;
+    const isNormal = response.status === 200 && now - sentAt <= NORMAL_MS;
     if (!isNormal) normal = 0;
     else if (normal++ === 0) normalSince = now;
     if (now - startedAt > RECOVERY_TIMEOUT_MS)
       throw new Refused(`no normal service ${RECOVERY_TIMEOUT_MS} ms after an overload`);
   }
-  agent.destroy();
   return (normalSince - startedAt) / 1000;
 }

@@ -5,6 +5,7 @@ import type { BenchContext } from '../bench-context.ts';
 import { buildSuccessor, DISTRIBUTIONS } from '../changed-tickets.ts';
 import { CONNECTIONS, LoadGenerator } from '../load/load-generator.ts';
 import { MIXED_TRAFFIC, mixedTargets } from '../load/request-kinds.ts';
+import { send } from '../load/traffic.ts';
 import { format, greatest, median, ratioRow, type Row, rowOf, sum } from '../rows.ts';
 
 /** Short, so that little of the measured time is a wait for the next poll. */
@@ -179,7 +180,8 @@ async function peaksOfRefreshes(context: BenchContext, snapshots: readonly strin
   const before = (await replica.probe()).residentBytes;
   const peaks: number[] = [];
   for (let i = 1; i < snapshots.length; i++) {
-    for (const list of ['tickets', 'orders']) await (await replica.fetch(`/v1/${list}`)).arrayBuffer();
+    for (const list of ['tickets', 'orders'])
+      await (await send(replica, { path: `/v1/${list}` })).arrayBuffer();
     await replica.probe();
     await replica.swap();
     await pause(AFTERMATH_MS, undefined, { signal });

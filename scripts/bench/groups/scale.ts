@@ -2,7 +2,7 @@ import { Refused } from '../../run-command.ts';
 import { Random } from '../../sample/random.ts';
 import type { BenchContext } from '../bench-context.ts';
 import { KeepAliveConnection } from '../load/keep-alive-connection.ts';
-import { requestBytes, sendRequest, type Target } from '../load/traffic.ts';
+import { requestBytes, send, type Target } from '../load/traffic.ts';
 import { format, greatest, median, ratioRow, type Row, rowOf } from '../rows.ts';
 import type { Replica } from '../servers/replica.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
@@ -89,8 +89,8 @@ async function targetsOf(
     const neighbour = pathOf(record, random(), true, eventIds);
     if (path === undefined || neighbour === undefined) continue;
     if (isDeep) {
-      const { body } = await sendRequest(replica.traffic([]), { path: neighbour, headers });
-      const { totalPages } = JSON.parse(String(body)) as { totalPages: number };
+      const response = await send(replica, { path: neighbour, headers });
+      const { totalPages } = (await response.json()) as { totalPages: number };
       targets.push({ path: `${path}&page=${Math.max(1, Math.floor(totalPages * DEEP))}`, headers });
     } else targets.push({ path, headers });
   }

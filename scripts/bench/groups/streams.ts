@@ -26,8 +26,7 @@ export async function measureStreams(context: BenchContext): Promise<Row[]> {
   await using foyer = await context.startReplica();
   const stream = foyer.traffic([ALL_TICKETS]);
   context.options.showProgress('streams: bytes of the bare server');
-  const settings = { traffic: stream, isExpress: false, chunkBytes: CHUNK_BYTES };
-  await using bare = await context.startServer('bare-server.ts', settings);
+  await using bare = await context.startBare({ traffic: stream, chunkBytes: CHUNK_BYTES });
   const rateOf = async (traffic: Traffic): Promise<number> => {
     using reader = new StreamReader(traffic, 1);
     await pause(seconds * 1000, undefined, { signal });

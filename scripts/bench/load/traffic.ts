@@ -1,4 +1,3 @@
-import { Agent, get } from 'node:http';
 import { Refused } from '../../run-command.ts';
 
 /** One request that a server may be sent. */
@@ -23,12 +22,6 @@ export interface Traffic {
   /** Expected status of every response. */
   readonly status: number;
 }
-
-/**
- * Rate limit of the servers under test, in requests a minute: the highest that Foyer accepts. The limiter counts and sends
- * its headers, but never refuses.
- */
-export const UNREACHED_RATE_LIMIT = 16_000_000;
 
 /** Shift of a window in each pass: about the time between two updates of the sample, so that each pass selects other rows. */
 const PASS_MS = 307_000;
@@ -58,33 +51,19 @@ export function requestBytes({ port, credential }: Traffic, target: Target, pass
   );
 }
 
-/** A response to a request outside of any measurement. */
-interface CapturedResponse {
-  readonly status: number;
-  /** Names and values in turn. */
-  readonly rawHeaders: readonly string[];
-  readonly headers: Readonly<NodeJS.Dict<string | string[]>>;
-  readonly body: Buffer;
-}
-
-/**
- * Sends one request to a server on this machine.
- * @param agent keeps the connection open; without one the connection closes after the response
- */
-export async function sendRequest(
+/** Sends the request of a target once, outside of any load, and without compression. */
+export function send(
   { port, credential }: Pick<Traffic, 'port' | 'credential'>,
   target: Target,
-  agent: Agent | false = false,
-): Promise<CapturedResponse> {
-  const headers = { authorization: `Bearer ${credential}`, ...target.headers };
-  return await new Promise((resolve, reject) => {
-    get({ host: '127.0.0.1', port, path: pathInPass(0, target), agent, headers }, (response) => {
-      response.toArray().then((chunks: Buffer[]) => {
-        const { statusCode: status = 0, rawHeaders, headers } = response;
-        resolve({ status, rawHeaders, headers, body: Buffer.concat(chunks) });
-      }, reject);
-    }).once('error', reject);
-  });
+): Promise<Response> {
+  const headers = { Authorization: `Bearer ${credential}`, 'Accept-Encoding': 'identity', ...target.headers };
+  return fetch(`http://127.0.0.1:${port}${pathInPass(0, target)}`, { headers });
+}
+
+interface CapturedResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Buffer;
 }
 
 /**
@@ -94,19 +73,12 @@ export async function sendRequest(
  */
 export async function captureResponses(traffic: Traffic): Promise<Map<string, CapturedResponse>> {
   const responses = new Map<string, CapturedResponse>();
-  const agent = new Agent({ keepAlive: true });
-  try {
-    for (const target of traffic.targets) {
-      const response = await sendRequest(traffic, target, agent);
-      if (response.status !== traffic.status) {
-        throw new Refused(
-          `${target.path}: the response has status ${response.status} instead of ${traffic.status}`,
-        );
-      }
-      responses.set(target.path, response);
-    }
-  } finally {
-    agent.destroy();
+  for (const target of traffic.targets) {
+    const response = await send(traffic, target);
+    const { status, headers } = response;
+    if (status !== traffic.status)
+      throw new Refused(`${target.path}: the response has status ${status} instead of ${traffic.status}`);
+    responses.set(target.path, { status, headers, body: Buffer.from(await response.arrayBuffer()) });
   }
   return responses;
 }

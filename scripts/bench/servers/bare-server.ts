@@ -7,13 +7,13 @@ import { captureResponses, hasWindows, pathOfTarget, type Traffic } from '../loa
 
 /** The upper limit: a server that sends the responses of another server, and does nothing else. */
 
-interface BareSettings {
+export interface BareSettings {
   /** Requests to the other server, each of which is sent once. */
   readonly traffic: Traffic;
   /** Whether Express with the routes of all operations receives the requests, in place of `node:http` alone. */
-  readonly isExpress: boolean;
-  /** Length of the chunks in which bodies are streamed, 0 for whole bodies. */
-  readonly chunkBytes: number;
+  readonly isExpress?: boolean;
+  /** Length of the chunks in which bodies are streamed; they are sent whole without it. */
+  readonly chunkBytes?: number;
 }
 
 /** Headers that Node adds to every response by itself. */
@@ -22,9 +22,9 @@ const ADDED_BY_NODE = ['date', 'connection', 'keep-alive', 'transfer-encoding'];
 async function serve({ traffic, isExpress, chunkBytes }: BareSettings): Promise<void> {
   const captured = await captureResponses(traffic);
   const responses = new Map(
-    captured.entries().map(([path, { status, rawHeaders, body }]) => {
-      const isAdded = (i: number) => ADDED_BY_NODE.includes(rawHeaders[i - (i % 2)].toLowerCase());
-      return [path, { status, body, headers: rawHeaders.filter((_, i) => !isAdded(i)) }];
+    captured.entries().map(([path, { status, headers, body }]) => {
+      const own = [...headers].filter(([name]) => !ADDED_BY_NODE.includes(name)).flat();
+      return [path, { status, body, headers: own }];
     }),
   );
   const hasWindow = hasWindows(traffic.targets);
@@ -37,7 +37,7 @@ async function serve({ traffic, isExpress, chunkBytes }: BareSettings): Promise<
     }
     const { status, headers, body } = stored;
     response.writeHead(status, headers);
-    if (chunkBytes > 0) pipeline(chunksOf(body, chunkBytes), response, () => undefined);
+    if (chunkBytes !== undefined) pipeline(chunksOf(body, chunkBytes), response, () => undefined);
     else if (body.length > 0) response.end(body);
     else response.end();
   };

@@ -96,16 +96,6 @@ export class ServerProcess extends Child {
     this.credential = credential;
   }
 
-  /** Starts a server for comparison, which replies to its settings with its port. */
-  static async start(script: URL, settings: Serializable, options: ServerOptions): Promise<ServerProcess> {
-    await using onFailure = new AsyncDisposableStack();
-    const server = onFailure.use(new ServerProcess(script, options));
-    await server.nextMessage<'ready'>();
-    server.port = await server.call<number>(settings);
-    onFailure.move();
-    return server;
-  }
-
   /** Returns traffic to this server, by default with 200 as the expected status. */
   traffic(targets: readonly Target[], status = 200): Traffic {
     return { port: this.port, credential: this.credential, targets, status };

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MEGABYTE } from '../../../src/store/memory/shared-arrays.ts';
 import { Refused } from '../../run-command.ts';
-import { UNREACHED_RATE_LIMIT } from '../load/traffic.ts';
 import { ServerProcess } from './processes.ts';
 
+/** Requests a minute, the highest that Foyer accepts: the limiter counts and sends its headers, but never refuses. */
+const UNREACHED_RATE_LIMIT = '16000000';
 /**
  * The overload check runs but never refuses: at peak load on a shared machine requests can wait for any time. The highest
  * value that Foyer accepts.
@@ -41,7 +42,6 @@ interface LogLine {
 
 /** A replica in its own process as an operator runs it, with every check enabled and the probe loaded. */
 export class Replica extends ServerProcess {
-  readonly keysFile: string;
   adminPort = 0;
   /** Load time of the live snapshot according to the log, in milliseconds. */
   loadMs = NaN;
@@ -67,7 +67,7 @@ export class Replica extends ServerProcess {
         ADMIN_PORT: '0',
         SNAPSHOT_DIR: snapshotDir,
         KEYS_FILE: keysFile,
-        RATE_LIMIT_PER_MINUTE: String(UNREACHED_RATE_LIMIT),
+        RATE_LIMIT_PER_MINUTE: UNREACHED_RATE_LIMIT,
         OVERLOAD_DELAY_MS: NEVER_OVERLOADED_MS,
         LOG_LEVEL: 'info',
         SHUTDOWN_DELAY_SECONDS: '0',
@@ -75,7 +75,6 @@ export class Replica extends ServerProcess {
         ...environment,
       },
     });
-    this.keysFile = keysFile;
     this.#snapshots = snapshots;
     this.#snapshotDir = snapshotDir;
     this.#log = openSync(output, 'r');
@@ -105,16 +104,6 @@ export class Replica extends ServerProcess {
     const response = await fetch(`http://127.0.0.1:${this.adminPort}/status`);
     const { memory } = (await response.json()) as { memory: { heldBytes: number } };
     return memory.heldBytes;
-  }
-
-  /** Sends a request for what a path names, in the preview version and without compression. */
-  fetch(path: string): Promise<Response> {
-    const headers = {
-      Authorization: `Bearer ${this.credential}`,
-      'Service-API-Version': 'preview',
-      'Accept-Encoding': 'identity',
-    };
-    return fetch(`http://127.0.0.1:${this.port}${path}`, { headers });
   }
 
   /**

@@ -9,12 +9,7 @@ import {
   layoutsOf,
   SESSIONS,
 } from '../format/layout.ts';
-import {
-  type DeclaredList,
-  isPacked,
-  listDigest,
-  type ManifestOrganization,
-} from '../format/manifest.ts';
+import { type DeclaredList, isPacked, listDigest, type ManifestOrganization } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 
 const SOURCES = {
@@ -69,6 +64,8 @@ const ORGANIZATION_BYTES = 64 * 1024; // for each organization: the objects arou
 const NAME_BYTES = 8; // for each character of its name, in both threads
 const BUILDING_BYTES = 96; // for each record of the largest list: the arrays from which its indexes are built
 const ELEMENT_BUILDING_BYTES = 48; // for each element of its lists, likewise
+// For each byte of the longest row: JSON has up to six for it, in the rows that are read ahead, and in copies.
+const ROW_BUFFERS = 80;
 const DELETION_BYTES = 16; // for each deletion: the offset of its id (8), and its instant (8)
 const DELETION_BUILDING_BYTES = 250; // for each deletion: the objects from which these are built
 const LOADER_BYTES = 96 * MEGABYTE; // the threads of a load, with the records that they have read: 70 to 90 MB were measured
@@ -78,7 +75,7 @@ const LOADER_BYTES = 96 * MEGABYTE; // the threads of a load, with the records t
  *
  *     held = record bytes to copy + index bytes of lists that are not kept + 12 bytes for each record
  *     peak = held + 96 MB
- *            + 12 bytes for each record of lists in memory, and 64 kB for each organization
+ *            + 12 bytes for each record of lists in memory, 64 kB for each organization, and 80 times the longest row
  *            + the most that an organization needs to build a list, with 250 bytes for each of its deletions
  *
  * With records of a kilobyte, `held` exceeds the actual images by 10 to 25 %.
@@ -92,7 +89,7 @@ export function memoryNeed(
   bytesToCopy?: number,
   sharing: readonly ListImage[] = [],
 ): MemoryNeed {
-  let [held, records, building] = [0, 0, 0];
+  let [held, records, building, longest] = [0, 0, 0, 0];
   let objects = sharing.flatMap(sharedRecordsOf).reduce((sum, { places }) => sum + places.byteLength, 0);
   for (const organization of organizations) {
     const { organizationId, name, lists, deletionCount, deletionBytes } = organization;
@@ -108,7 +105,8 @@ export function memoryNeed(
     );
     for (const layout of COLLECTIONS) {
       const list = lists[layout.name];
-      const { recordCount, recordBytes, textBytes, listElements } = list;
+      const { recordCount, recordBytes, textBytes, listElements, longestRow } = list;
+      longest = Math.max(longest, longestRow);
       held += recordCount * CHANGE_BYTES;
       if (isKept[listOf(layout.name)]) continue;
       if (isPacked(list)) held += recordBytes;
@@ -121,10 +119,14 @@ export function memoryNeed(
     }
   }
   held += bytesToCopy ?? records;
-  return { held, peak: held + LOADER_BYTES + objects + building, organizations: organizations.length };
+  const loader = LOADER_BYTES + longest * ROW_BUFFERS;
+  return { held, peak: held + loader + objects + building, organizations: organizations.length };
 }
 
-function indexBytes(layout: CollectionLayout, { recordCount, textBytes, listElements }: DeclaredList): number {
+function indexBytes(
+  layout: CollectionLayout,
+  { recordCount, textBytes, listElements }: DeclaredList,
+): number {
   // The columns of sessions become schedules.
   if (layout === SESSIONS) return recordCount * (RECORD_BYTES + SCHEDULE_BYTES);
   const columnsOf = (kind: ColumnLayout['holds']) =>
@@ -132,7 +134,13 @@ function indexBytes(layout: CollectionLayout, { recordCount, textBytes, listElem
   const texts = recordCount * columnsOf('text') + listElements;
   const pairs = (recordCount + listElements) * layout.composites.length;
   const instants = recordCount * columnsOf('instant');
-  return textBytes + recordCount * RECORD_BYTES + texts * TEXT_BYTES + pairs * PAIR_BYTES + instants * INSTANT_BYTES;
+  return (
+    textBytes +
+    recordCount * RECORD_BYTES +
+    texts * TEXT_BYTES +
+    pairs * PAIR_BYTES +
+    instants * INSTANT_BYTES
+  );
 }
 
 const PROCESS_BYTES = 160 * MEGABYTE; // code, heap and buffers with one worker: 150 MB were measured

@@ -139,8 +139,7 @@ function withPlace(error: unknown, { output, base, previous }: BuildOptions): un
   if (!(error instanceof Error && 'code' in error)) return error;
   const code = String(error.code);
   if (!('syscall' in error) && !code.startsWith('SQLITE_')) return error;
-  const isOfContent = /^SQLITE_(ERROR|CORRUPT|CONSTRAINT|NOTADB)/.test(code);
-  if (isOfContent && (base ?? previous) !== undefined) return asRefusal(error);
+  if ((base ?? previous) && /^SQLITE_(ERROR|CORRUPT|CONSTRAINT|NOTADB)/.test(code)) return asRefusal(error);
   error.message = `${output}: cannot be built: ${error.message}; check the disk of ${resolve(dirname(output))}, and that of SQLITE_TMPDIR or TMPDIR`;
   return error;
 }

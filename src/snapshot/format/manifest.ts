@@ -73,7 +73,8 @@ export function isPacked({ recordBytes }: DeclaredList): boolean {
 
 export function recordsIn({ organizations }: Pick<Manifest, 'organizations'>): number {
   let records = 0;
-  for (const { lists } of organizations) for (const { name } of COLLECTIONS) records += lists[name].recordCount;
+  for (const { lists } of organizations)
+    for (const { name } of COLLECTIONS) records += lists[name].recordCount;
   return records;
 }
 
@@ -113,7 +114,13 @@ function linesDigest(...parts: Iterable<readonly (string | number | bigint)[]>[]
  * Computes the manifest digest, base64url: a JSON line for the snapshot, each ancestor, each organization, and each list
  * by organization and in byte order of the collection.
  */
-export function manifestDigest({ snapshotId, producedAt, permits, ancestors, organizations }: Manifest): string {
+export function manifestDigest({
+  snapshotId,
+  producedAt,
+  permits,
+  ancestors,
+  organizations,
+}: Manifest): string {
   return linesDigest(
     [[snapshotId, producedAt, ...permitValues(permits)]],
     ancestors.map((one) => [one.snapshotId, one.producedAt]),

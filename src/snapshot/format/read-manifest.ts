@@ -98,7 +98,10 @@ function readOrganizations(database: Database.Database): ManifestOrganization[] 
   );
   const organizations = declared.all().map((one) => ({ ...one, lists: byCollection(() => NO_RECORDS) }));
   const listsOf = new Map(organizations.map(({ organizationId, lists }) => [organizationId, lists]));
-  const rows = database.prepare<[], Omit<DeclaredList, 'firstRow'> & Readonly<Record<'organizationId' | 'collection', string>>>(
+  const rows = database.prepare<
+    [],
+    Omit<DeclaredList, 'firstRow'> & Readonly<Record<'organizationId' | 'collection', string>>
+  >(
     `SELECT organization_id AS organizationId, collection, record_count AS recordCount, record_bytes AS recordBytes,
             text_bytes AS textBytes, list_elements AS listElements,
             longest_row AS longestRow, records_sum AS recordsSum, digest
@@ -110,7 +113,9 @@ function readOrganizations(database: Database.Database): ManifestOrganization[] 
     if (lists === undefined)
       throw inconsistent(`"lists" has rows for "${organizationId}", which is not in "organizations"`);
     if (!Object.hasOwn(lists, collection))
-      throw inconsistent(`"lists" has a row of "${organizationId}" for "${collection}", which is no collection`);
+      throw inconsistent(
+        `"lists" has a row of "${organizationId}" for "${collection}", which is no collection`,
+      );
     lists[collection] = { ...list, firstRow: counts[collection] + 1 };
     counts[collection] += list.recordCount;
   }

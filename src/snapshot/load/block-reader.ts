@@ -22,15 +22,18 @@ export interface StoredBlock {
 
 /** Records that are read at once, at most. */
 const BLOCK_RECORDS = 1024;
-/** Bytes that are read at once, at most, unless one row has more. */
-const BLOCK_BYTES = 4 * MEGABYTE;
+/** Bytes that are read at once, at most, unless one row has more. JSON may have six times as many. */
+const BLOCK_BYTES = MEGABYTE;
 
 type Range = [from: number, to: number, count: number, longestRow: number, organizationId: string];
 type Columns = Pick<StoredBlock, 'count' | 'values' | 'records'>;
 
 interface Statements {
   readonly all: Database.Statement<Range, Columns>;
-  readonly changes: Database.Statement<[firstRow: number, ...Range, after: Instant], Columns & { readonly rows: string }>;
+  readonly changes: Database.Statement<
+    [firstRow: number, ...Range, after: Instant],
+    Columns & { readonly rows: string }
+  >;
 }
 
 /** Reads the lists of a snapshot file by blocks of records. */
@@ -39,7 +42,8 @@ export class BlockReader {
 
   constructor(database: Database.Database) {
     this.#statements = byCollection((layout) => {
-      const isList = (name: string) => layout.columns.some(({ column, holds }) => column === name && holds === 'list');
+      const isList = (name: string) =>
+        layout.columns.some(({ column, holds }) => column === name && holds === 'list');
       const values = valueColumns(layout).map((column) => (isList(column) ? `json(${column})` : column));
       // The casts make better-sqlite3 return bytes: it would decode a text into a string. Rows are read in their order,
       // and the digest would not match another one.
@@ -53,7 +57,9 @@ export class BlockReader {
         AND octet_length(organization_id) <= ${MAX_TEXT_BYTES} AND +organization_id = ?`;
       return {
         all: database.prepare(`SELECT ${block} ${range}`),
-        changes: database.prepare(`SELECT group_concat(row - ?) AS rows, ${block} ${range} AND changed_at > ?`),
+        changes: database.prepare(
+          `SELECT group_concat(row - ?) AS rows, ${block} ${range} AND changed_at > ?`,
+        ),
       };
     });
   }
@@ -83,7 +89,12 @@ export class BlockReader {
    * Reads the records of a list that changed after a time, or all. Their digest is not checked.
    * @throws RefusedSnapshot
    */
-  *read({ name }: CollectionLayout, organizationId: string, list: DeclaredList, after?: Instant): Generator<StoredBlock> {
+  *read(
+    { name }: CollectionLayout,
+    organizationId: string,
+    list: DeclaredList,
+    after?: Instant,
+  ): Generator<StoredBlock> {
     const { recordCount, longestRow } = list;
     const { all, changes } = this.#statements[name];
     const step = Math.max(1, Math.min(BLOCK_RECORDS, Math.floor(BLOCK_BYTES / longestRow)));

@@ -79,7 +79,8 @@ function newColumn(bytes: Buffer, count: number, holds: ColumnLayout['holds']): 
     return { read: (row, at) => readInstant(instants, row, bytes, at), finish: () => ({ holds, instants }) };
   }
   const texts = newTexts(bytes, count);
-  if (holds === 'text') return { read: (row, at) => readText(texts, row, at), finish: () => ({ holds, texts }) };
+  if (holds === 'text')
+    return { read: (row, at) => readText(texts, row, at), finish: () => ({ holds, texts }) };
   return newListColumn(texts, count);
 }
 

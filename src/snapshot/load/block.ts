@@ -74,7 +74,9 @@ export class Block {
         throw this.refused(i, `does not begin with its ${this.layout.resource.id}`);
     }
     if (offsets[count] === records.length) return offsets;
-    throw inconsistent(`the records of ${this.layout.name} from record ${this.rows[0]} on have other lengths`);
+    throw inconsistent(
+      `the records of ${this.layout.name} from record ${this.rows[0]} on have other lengths`,
+    );
   }
 
   idAt(i: number): string {
@@ -154,7 +156,8 @@ export class Block {
 
   /** @throws RefusedSnapshot when a record does not have a form */
   checkForm(form: RecordForm, i: number): void {
-    if (form.read(this.recordAt(i).toString('latin1')) === undefined) throw this.refused(i, `is not ${form.name}`);
+    if (form.read(this.recordAt(i).toString('latin1')) === undefined)
+      throw this.refused(i, `is not ${form.name}`);
   }
 
   refused(i: number, problem: string): RefusedSnapshot {

@@ -85,7 +85,10 @@ export function isChange({ range: { since, times } }: StoredList, block: Block, 
   const time = block.changedAt[i];
   if (time <= since) return false;
   if (times.has(time)) return true;
-  throw block.refused(i, `has changed at ${time}, which is not the time of an earlier snapshot, or of this one`);
+  throw block.refused(
+    i,
+    `has changed at ${time}, which is not the time of an earlier snapshot, or of this one`,
+  );
 }
 
 function newCollection(
@@ -139,7 +142,13 @@ export function bytesToLoad(list: StoredList): number {
 export function recordsBuilder({ declared }: StoredList, { records: earlier }: KnownRecords, isDry = false) {
   const { recordCount: count, recordBytes } = declared;
   // Each record has a comma after it.
-  return new RecordsBuilder({ count, bytes: recordBytes + count, isShared: !isPacked(declared), earlier, isDry });
+  return new RecordsBuilder({
+    count,
+    bytes: recordBytes + count,
+    isShared: !isPacked(declared),
+    earlier,
+    isDry,
+  });
 }
 
 /** Adds the records of a block, and the hashes of their ids. Those that are in memory are not copied. */

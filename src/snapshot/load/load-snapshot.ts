@@ -64,14 +64,7 @@ export function hasLoaderThreads(): boolean {
  * @throws RefusedSnapshot, also when a thread fails or takes too long
  */
 export async function loadSnapshot(path: string, options: LoadOptions = {}): Promise<SnapshotImage> {
-  const {
-    admit = admitAll,
-    onProgress,
-    isThorough,
-    timeoutSeconds,
-    signal,
-    readsAhead = true,
-  } = options;
+  const { admit = admitAll, onProgress, isThorough, timeoutSeconds, signal, readsAhead = true } = options;
   signal?.throwIfAborted();
   const { promise: loaded, resolve, reject } = Promise.withResolvers<SnapshotImage>();
   // It is not awaited if a thread cannot be started.

@@ -18,7 +18,7 @@ export interface QueueEnd {
 
 const [SENT, TAKEN, PASSES] = [0, 1, 2];
 
-/** Messages that are not taken yet, at most: each may be a run of 16 MB. */
+/** Messages that are not taken yet, at most: a block may have megabytes. */
 const AHEAD = 4;
 
 /** Returns the ends of a queue, that of the reader first. */

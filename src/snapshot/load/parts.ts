@@ -28,7 +28,9 @@ export interface ReadOrganization {
  */
 export function* readParts(
   { database, manifest }: ReturnType<typeof openSnapshot>,
-  organizations: Iterable<ReadOrganization> = manifest.organizations.map((organization) => ({ organization })),
+  organizations: Iterable<ReadOrganization> = manifest.organizations.map((organization) => ({
+    organization,
+  })),
   reader = new BlockReader(database),
 ): Generator<Part> {
   const until = instantOf(manifest.producedAt);
@@ -70,7 +72,8 @@ export function* takeBlocks(parts: Iterator<Part>, count?: number): Generator<St
 export function* takeDeletions(parts: Iterator<Part>): Generator<Deletion> {
   for (let count = DELETIONS; count === DELETIONS;) {
     const { value: part } = parts.next() as IteratorResult<Part, undefined>;
-    if (part === undefined || !('deletions' in part)) throw new Error('the next part of the file is of a list');
+    if (part === undefined || !('deletions' in part))
+      throw new Error('the next part of the file is of a list');
     yield* part.deletions;
     count = part.deletions.length;
   }

@@ -187,8 +187,8 @@ export const HIDING = ['organizations', ...COLLECTION_NAMES].flatMap((name) => [
    WHERE ${name === 'organizations' ? 'id' : 'organization_id'} NOT IN (SELECT id FROM hidden)`,
 ]);
 
-/** The programs that a feed starts one after the other, some of them again. */
-const PROGRAMS_OF_FEED = ['psql', 'npm', 'mv'];
+/** The programs that a feed starts one after the other, some of them again. It starts the build by `env`. */
+const PROGRAMS_OF_FEED = ['psql', 'env', 'mv'];
 
 /** A feed of a database that can be killed at each step, with its files in a folder. */
 export class Feed {

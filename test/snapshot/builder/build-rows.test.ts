@@ -300,7 +300,12 @@ describe('The rows of a build with a base', () => {
 
   for (const [what, replace] of [
     ['replaced', renameSync],
-    ['removed', (_: string, path: string) => rmSync(path)],
+    [
+      'removed',
+      (_: string, path: string) => {
+        rmSync(path);
+      },
+    ],
   ] as const)
     it(`are not written if the base is ${what} while the import is read`, async () => {
       const path = inFolder('replaced.sqlite');

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { setDeletions } from '../../support/deletions.ts';
+import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import { alterRecords, keepFirst, type ListContent, replaceInRecords } from '../../support/alter-records.ts';
 import {
@@ -12,7 +13,7 @@ import {
   restamp,
 } from '../../support/digests.ts';
 import { builtFrom, PRODUCED_AT } from '../../support/import-folder.ts';
-import { inOrganization, minimalEvent, minimalSession } from '../../support/records.ts';
+import { inOrganization, minimalEvent, minimalSession, recordsIn, times } from '../../support/records.ts';
 import { expectRefused, SoundSnapshot } from '../../support/sound-snapshot.ts';
 import { collectionOf } from '../../../src/store/organization-image.ts';
 
@@ -69,20 +70,32 @@ describe('The content of a snapshot', () => {
       );
     });
 
-    for (const [value, reason] of [
-      ['NULL', /^tickets has 59 of the 60 rows of "north"/],
-      ["x'ff'", /^SQLite cannot read it: JSON cannot hold BLOB values/],
-      ['1', /^the tickets of organization "north" do not match their digest/],
+    const missing = /^tickets has 59 of the 60 rows of "north"/;
+    const noBlob = /^SQLite cannot read it: JSON cannot hold BLOB values/;
+    const otherType = /^a row of tickets from record 0 on has a value of another type$/;
+    for (const [column, value, reason] of [
+      ...['organization_id', 'ticket_id', 'qr_code', 'record'].map((one) => [one, 'NULL', missing] as const),
+      ['organization_id', "x'6e6f727468'", missing],
+      ['ticket_id', "x'74'", noBlob],
+      ['qr_code', "x'ff'", noBlob],
+      ['updated_at', "x'31'", noBlob],
+      ['updated_at', 'NULL', /^the tickets of organization "north" do not match their digest/],
+      ['qr_code', '1', otherType],
+      ['updated_at', "'1'", otherType],
+      ['changed_at', '1.5', otherType],
+      ['record', '1', /^record 0 of tickets does not end with }$/],
     ] as const)
-      it(`${value} in a column of texts`, () => {
+      it(`${value} in column ${column} of tickets, where no writer of SQLite puts it`, () => {
+        const declaration = new RegExp(`^  ${column} +(TEXT|INTEGER) +NOT NULL`, 'm');
+        const [declared] = declaration.exec(snapshot.schema.split('CREATE TABLE tickets')[1]) ?? [''];
         const redeclared = (from: string, to: string) =>
           `UPDATE sqlite_schema SET sql = replace(sql, '${from}', '${to}') WHERE name = 'tickets'`;
-        const declared = 'qr_code          TEXT    NOT NULL';
         const path = snapshot.copyWith(
-          `PRAGMA writable_schema = ON; ${redeclared(declared, 'qr_code ANY')}; PRAGMA writable_schema = RESET`,
-          `UPDATE tickets SET qr_code = ${value} WHERE row = 1`,
-          `PRAGMA writable_schema = ON; ${redeclared('qr_code ANY', declared)}`,
+          `PRAGMA writable_schema = ON; ${redeclared(declared, `  ${column} ANY`)}; PRAGMA writable_schema = RESET`,
+          `UPDATE tickets SET ${column} = ${value} WHERE row = 1`,
+          `PRAGMA writable_schema = ON; ${redeclared(`  ${column} ANY`, declared)}`,
         );
+        if (reason === otherType || value === '1') reseal(path);
         expectRefused(path, reason);
       });
   });
@@ -292,6 +305,11 @@ describe('The content of a snapshot', () => {
             restamp,
           ] as const,
       ),
+      [
+        'UPDATE tickets SET row = -row WHERE row IN (30, 91); UPDATE tickets SET row = row + 121 WHERE row < 0',
+        /^tickets has 59 of the 60 rows of "north"/,
+        reseal,
+      ],
       [orders('longest_row = longest_row - 1'), /^orders has \d+ of the \d+ rows of "south"/, restamp],
       [orders('record_count = record_count + 1'), /^the rows of orders are/, restamp],
     ] as const) {
@@ -312,6 +330,48 @@ describe('The content of a snapshot', () => {
     });
     reseal(file);
     expect(readSnapshot(file)).to.deep.equal(image);
+  });
+
+  it('has these digests whatever characters its ids and texts have, and a successor has its sums', async () => {
+    const odd = '\b\t\n\v\f\r\u0000\u001f"\'\\/\u007f\u0080\u2028\u2029\ufeff\uffff\u{1f3ad}';
+    const folder = (name: string) => snapshot.file(`odd-texts-${name}`);
+    const { event, session, ticket, order, offer } = recordsIn('north');
+    const fields = { eventId: odd, eventSessionId: odd, orderId: odd, qrCode: odd };
+    const { file: base } = await builtFrom(folder('base'), {
+      organizations: [{ organizationId: 'north', name: odd }],
+      events: [event(odd, { tags: [odd, `1${odd}`] })],
+      sessions: [session(odd, odd)],
+      tickets: times(300, (i) => ticket(`${i}${odd}`, { ...fields, offerName: 'x'.repeat(4000) })),
+      orders: [
+        order(odd, {
+          customer: { customerId: '', email: odd },
+          placedItems: [{ eventId: odd }],
+        }),
+      ],
+      offers: [offer(odd, 'TICKET', { eventId: odd }), offer(`${odd}1`, 'BUNDLE', { heldByEventIds: [odd] })],
+    });
+    const { file } = await builtFrom(
+      folder('next'),
+      {
+        tickets: [ticket(`1${odd}`, { ...fields, qrCode: `${odd}1` }), ticket(`new${odd}`, fields)],
+        deletions: [{ organizationId: 'north', collection: 'tickets', id: `2${odd}` }],
+      },
+      { base, producedAt: new Date(PRODUCED_AT.getTime() + 1) },
+    );
+    for (const path of [base, file]) {
+      const manifest = inspectSnapshot(path);
+      reseal(path);
+      expect(inspectSnapshot(path)).to.deep.equal(manifest);
+      readSnapshot(path, { isThorough: true });
+    }
+    // The load computes the sum from the columns in memory, and the builder from those in the file.
+    const known = readSnapshot(base).organizations.map(({ organizationId, lists, history }) => ({
+      ...{ organizationId, image: lists.tickets, stays: false, history },
+    }));
+    let read = 0;
+    readSnapshot(file, { admit: () => known, onProgress: (records) => (read = records) });
+    // Two tickets, and the small lists.
+    expect(read).to.equal(7);
   });
 
   it('may have organizations with fewer records, or with none', () => {

@@ -39,9 +39,14 @@ export function* completeSnapshot(
     const lists = { ...organization.lists };
     for (const layout of COLLECTIONS) {
       const { [layout.name]: list } = lists;
-      if (list.recordCount > 0) lists[layout.name] = yield* measure(reader, layout, organization, list, times);
+      if (list.recordCount > 0)
+        lists[layout.name] = yield* measure(reader, layout, organization, list, times);
     }
-    const deleted = { deletionsDigest: deletionsDigest(database, organizationId), deletionCount: 0, deletionBytes: 0 };
+    const deleted = {
+      deletionsDigest: deletionsDigest(database, organizationId),
+      deletionCount: 0,
+      deletionBytes: 0,
+    };
     organizations.push({ ...organization, ...deleted, lists });
   }
   writeManifest(database, { ...snapshot, organizations });

@@ -42,7 +42,9 @@ export class EarlierRecords {
     const byId = `SELECT ${['row', 'changed_at', 'record', ...values].join(', ')} FROM earlier.${name}
        WHERE organization_id = ? AND ${idColumn} = ?`;
     this.#selectById = database.prepare<[string, string], Stored>(byId).raw().safeIntegers();
-    this.#selectRecord = database.prepare<[number], string>(`SELECT record FROM earlier.${name} WHERE row = ?`);
+    this.#selectRecord = database.prepare<[number], string>(
+      `SELECT record FROM earlier.${name} WHERE row = ?`,
+    );
     this.#selectRecord.pluck();
     database.exec(`CREATE TEMP TABLE leaving_${name} (row INTEGER PRIMARY KEY)`);
     this.#insertLeaving = database.prepare(`INSERT OR IGNORE INTO leaving_${name} VALUES (?)`);
@@ -131,6 +133,8 @@ export function digestOf(
   { name, columns }: CollectionLayout,
   { id, values, json }: Pick<StagedRecord, 'id' | 'values' | 'json'>,
 ): bigint {
-  const elements = columns.map(({ holds }, i) => (holds === 'text' ? JSON.stringify(values[i]) : String(values[i])));
+  const elements = columns.map(({ holds }, i) =>
+    holds === 'text' ? JSON.stringify(values[i]) : String(values[i]),
+  );
   return recordDigest(name, [JSON.stringify(id), ...elements].join(), json);
 }

@@ -91,7 +91,9 @@ export class SnapshotWriter implements Disposable {
     try {
       let next = staged.next().value;
       for (const [organization, { organizationId }] of this.#organizations.entries()) {
-        const list = isMerged(organization) ? this.#earlier?.organizations.get(organizationId)?.lists[name] : undefined;
+        const list = isMerged(organization)
+          ? this.#earlier?.organizations.get(organizationId)?.lists[name]
+          : undefined;
         if (list === undefined) yield* earlier?.copy() ?? [];
         else {
           yield* earlier?.begin(list) ?? [];
@@ -121,7 +123,8 @@ export class SnapshotWriter implements Disposable {
     for (const [i, { lists }] of this.#organizations.entries()) {
       const recordCount = counts[i];
       const recordsSum = sumText(sums[i]);
-      if (recordCount > 0) lists[name] = { ...NO_RECORDS, firstRow, recordCount, longestRow: longest[i], recordsSum };
+      if (recordCount > 0)
+        lists[name] = { ...NO_RECORDS, firstRow, recordCount, longestRow: longest[i], recordsSum };
       firstRow += recordCount;
     }
   }
@@ -175,4 +178,3 @@ function bytesOf({ id, values, json }: StagedRecord): number {
   for (const value of values) if (typeof value === 'string') bytes += Buffer.byteLength(value);
   return bytes;
 }
-

@@ -14,7 +14,13 @@ import {
 } from '../../format/manifest.ts';
 import { RefusedSnapshot } from '../../format/refused-snapshot.ts';
 import { MAX_ANCESTORS } from '../../format/schema.ts';
-import { asRefusal, DEFENCES, identityOf, type OpenSnapshot, openSnapshot } from '../../format/snapshot-file.ts';
+import {
+  asRefusal,
+  DEFENCES,
+  identityOf,
+  type OpenSnapshot,
+  openSnapshot,
+} from '../../format/snapshot-file.ts';
 import { Block, duplicateId } from '../../load/block.ts';
 import { BlockReader } from '../../load/block-reader.ts';
 import { LINKED, type Staging, withoutSummary } from './staging.ts';
@@ -127,7 +133,13 @@ export class EarlierSnapshot implements Disposable {
           continue;
         }
         const json = layout === EVENTS ? withoutSummary(stored) : stored;
-        tables.add(layout, 'base', line, { organization, instant, id, values: block.storedValuesAt(i), json });
+        tables.add(layout, 'base', line, {
+          organization,
+          instant,
+          id,
+          values: block.storedValuesAt(i),
+          json,
+        });
       }
     }
   }

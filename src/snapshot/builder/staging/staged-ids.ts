@@ -76,7 +76,10 @@ export class StagedIds {
   }
 
   /** Yields the ids of a collection that the build names, one that it deletes anywhere with each organization. */
-  *named(collection: CollectionName, organizations: number): Generator<readonly [organization: number, id: string]> {
+  *named(
+    collection: CollectionName,
+    organizations: number,
+  ): Generator<readonly [organization: number, id: string]> {
     const rows = this.#database.prepare<[string], [number, Buffer]>(
       'SELECT organization, id FROM ids WHERE collection = ? ORDER BY organization, id',
     );

@@ -34,7 +34,9 @@ export class StagingTables {
         'organization INTEGER NOT NULL',
         'instant INTEGER NOT NULL',
         'id BLOB NOT NULL', // as a sort key
-        ...columns.map(({ column, holds }) => `${column} ${holds === 'instant' ? 'INTEGER' : 'TEXT'} NOT NULL`),
+        ...columns.map(
+          ({ column, holds }) => `${column} ${holds === 'instant' ? 'INTEGER' : 'TEXT'} NOT NULL`,
+        ),
         'record TEXT NOT NULL',
       ];
       database.exec(`CREATE TABLE ${name} (${declarations.join(', ')}) STRICT`);

@@ -1,17 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../support/free-port.ts';
 
-/** The programs with a configuration in deploy/, and what is replaced in it: address, TLS, and the block of a shard. */
+/** The programs with a configuration in deploy/, and what is replaced in it: address, and the block of a shard. */
 const PROGRAMS = {
   nginx: {
     configuration: 'nginx/foyer.conf',
     map: 'nginx/foyer.map',
     listen: /(?<=listen )443/g,
-    tls: / ssl http2|^ *ssl_certificate.*\n/gm,
     shard: /^upstream shard-1 \{[^]*?^\}\n/m,
     arguments: ['-c'],
     reload: 'SIGHUP',
@@ -21,7 +21,6 @@ const PROGRAMS = {
     configuration: 'haproxy/haproxy.cfg',
     map: 'haproxy/foyer.map',
     listen: /(?<=bind ):::443 v4v6/g,
-    tls: / ssl crt .*/g,
     shard: /^backend shard-1\n[^]*/m,
     arguments: ['-W', '-f'],
     reload: 'SIGUSR2',
@@ -40,19 +39,15 @@ export interface Upstream {
 }
 
 export interface ProxyOptions {
-  /** Folder of the process, in place of all others. */
+  /** Folder of the process and its certificates, in place of all others. */
   readonly folder: string;
   /** The replicas of each shard. The first shard is that of organizations that the map does not contain. */
   readonly shards: readonly (readonly Upstream[])[];
-  /** Whether it speaks TLS, with the certificates in its folder. */
-  readonly hasTls: boolean;
-  /** Further texts of the configuration to replace. */
-  readonly edits?: Readonly<Record<string, string>>;
 }
 
 const POLL_MS = 10;
 const RESEND_MS = 500;
-const DEPLOY = new URL('../../../deploy/', import.meta.url);
+const DEPLOY = new URL('../../deploy/', import.meta.url);
 
 /** A proxy with the configuration of deploy/, in which only ports, replicas, folders and certificates are replaced. */
 export class Proxy implements AsyncDisposable {
@@ -113,12 +108,6 @@ export class Proxy implements AsyncDisposable {
     while (childrenOf(pid).some((child) => earlier.has(child))) await delay(POLL_MS);
   }
 
-  /** Returns the processor time of its processes, in milliseconds. */
-  processorMs(): number {
-    const { pid } = this.#process;
-    return [String(pid), ...childrenOf(pid)].reduce((sum, one) => sum + processorMsOf(one), 0);
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const exited = once(this.#process, 'exit');
@@ -127,19 +116,17 @@ export class Proxy implements AsyncDisposable {
   }
 
   #writeConfiguration(shards: ProxyOptions['shards']): string {
-    const { configuration, listen, tls, shard } = PROGRAMS[this.#program];
-    const { folder, hasTls, edits = {} } = this.#options;
+    const { configuration, listen, shard } = PROGRAMS[this.#program];
+    const { folder } = this.#options;
     let text = readFileSync(new URL(configuration, DEPLOY), 'utf8');
-    const replace = (pattern: RegExp | string, by: (found: string) => string) => {
+    const replace = (pattern: RegExp, by: (found: string) => string) => {
       const replaced = text.replace(pattern, by);
       if (replaced === text) throw new Error(`${configuration} has no ${String(pattern)}`);
       text = replaced;
     };
     replace(listen, () => `127.0.0.1:${this.port}`);
-    if (!hasTls) replace(tls, () => '');
     replace(shard, (block) => shards.map((replicas, i) => shardOf(block, i + 1, replicas)).join('\n'));
     replace(FOLDERS, () => folder);
-    for (const [given, by] of Object.entries(edits)) replace(given, () => by);
     if (this.#program === 'nginx') {
       const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
       const paths = temporary.map((name) => `${name}_temp_path ${join(folder, name)};\n`).join('');
@@ -157,13 +144,6 @@ function childrenOf(pid: number | undefined): string[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
 }
 
-function processorMsOf(pid: string): number {
-  // From the third field on: the second, in brackets, may contain spaces. Times are in hundredths of a second.
-  const [, fields] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(/\) (?!.*\) )/);
-  const [user, system] = fields.split(' ').slice(11).map(Number);
-  return (user + system) * 10;
-}
-
 /** Returns the block of a shard: that of the first one, with a line for each replica. */
 function shardOf(block: string, number: number, replicas: readonly Upstream[]): string {
   return block.replaceAll('shard-1', `shard-${number}`).replace(/^ *server .*\n/m, (line) =>
@@ -177,27 +157,6 @@ function shardOf(block: string, number: number, replicas: readonly Upstream[]): 
       )
       .join(''),
   );
-}
-
-/** Below the ports that the system gives to connections, from which a port could be taken before it is used. */
-const PORTS = { first: 20_000, end: 32_768 };
-let nextPort = PORTS.first + ((process.pid * 100) % (PORTS.end - PORTS.first));
-
-/** Returns the number of a port that is free at the moment, another one each time. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = nextPort++;
-    if (nextPort === PORTS.end) nextPort = PORTS.first;
-    const server = createServer().listen(port, '127.0.0.1');
-    try {
-      await once(server, 'listening');
-    } catch {
-      continue;
-    }
-    server.close();
-    await once(server, 'close');
-    return port;
-  }
 }
 
 async function accepts(port: number): Promise<boolean> {
