@@ -23,7 +23,7 @@ export interface StoredBlock {
 /** Records that are read at once, at most. */
 const BLOCK_RECORDS = 1024;
 /** Bytes that are read at once, at most, unless one row has more. JSON may have six times as many. */
-const BLOCK_BYTES = MEGABYTE;
+const BLOCK_BYTES = MEGABYTE / 2;
 
 type Range = [from: number, to: number, count: number, longestRow: number, organizationId: string];
 type Columns = Pick<StoredBlock, 'count' | 'values' | 'records'>;

@@ -12,7 +12,12 @@ import { type Block, duplicateId } from './block.ts';
 import { KnownRecords } from './known-records.ts';
 import { buildIndexes } from './list-indexes.ts';
 import type { RecordForm } from './record-form.ts';
-import type { FileHistory } from './stored-organization.ts';
+
+/** What the histories of the organizations of a file have in common. */
+export interface FileHistory extends Pick<HistoryImage, 'digest' | 'lineage' | 'since' | 'until'> {
+  /** Production times of the snapshot and its ancestors. */
+  readonly times: ReadonlySet<bigint>;
+}
 
 /** A list in memory from which a new one descends. */
 export interface Predecessor {

@@ -22,18 +22,13 @@ import { instantOf, type Manifest, manifestDigest, recordsIn } from '../format/m
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
 import { checkRecords } from './check-records.ts';
 import { bytesToCopy, loadOrContinue, OtherHistory } from './apply-changes.ts';
-import type { StoredList } from './collection-loader.ts';
+import type { FileHistory, StoredList } from './collection-loader.ts';
 import { loadDeletions } from './load-deletions.ts';
 import { type RecordForm, STORED_EVENT, STORED_OFFER, STORED_ORDER, STORED_TICKET } from './record-form.ts';
 import { IN_LOAD_ORDER, type Part, type ReadOrganization, readParts, takeDeletions } from './parts.ts';
 import type { Block } from './block.ts';
 import { BlockReader } from './block-reader.ts';
-import {
-  type FileHistory,
-  storedList,
-  type StoredOrganization,
-  storedOrganization,
-} from './stored-organization.ts';
+import { storedList, type StoredOrganization, storedOrganization } from './stored-organization.ts';
 import { loadSessions } from './sessions-loader.ts';
 
 /** Called after each block with the number of records that were read, of those to read, and with its list. */

@@ -1,5 +1,5 @@
 import type { KnownList } from '../../store/registry/store-view.ts';
-import { byList, type HistoryImage, listOf } from '../../store/organization-image.ts';
+import { byList, listOf } from '../../store/organization-image.ts';
 import { type CollectionLayout, COLLECTIONS, layoutsOf } from '../format/layout.ts';
 import {
   type Deletion,
@@ -10,14 +10,8 @@ import {
 } from '../format/manifest.ts';
 import { inconsistent } from '../format/refused-snapshot.ts';
 import { Block } from './block.ts';
-import type { StoredList } from './collection-loader.ts';
+import type { FileHistory, StoredList } from './collection-loader.ts';
 import { type Part, takeBlocks } from './parts.ts';
-
-/** What the histories of the organizations of a file have in common. */
-export interface FileHistory extends Pick<HistoryImage, 'digest' | 'lineage' | 'since' | 'until'> {
-  /** Production times of the snapshot and its ancestors. */
-  readonly times: ReadonlySet<bigint>;
-}
 
 export type StoredOrganization = ReturnType<typeof storedOrganization>;
 

@@ -4,10 +4,14 @@ import type { CollectionLayout } from '../../format/layout.ts';
 import { isBefore, type Place, placeOf } from '../../format/list-order.ts';
 import type { DeclaredList } from '../../format/manifest.ts';
 import { recordDigest } from '../../format/schema.ts';
-import type { ColumnValue } from '../import/record-reader.ts';
 import type { StagedRecord } from '../staging/staging-file.ts';
 
-type Stored = readonly [row: bigint, changedAt: Instant, record: string, ...values: ColumnValue[]];
+type Stored = readonly [
+  row: bigint,
+  changedAt: Instant,
+  record: string,
+  ...values: StagedRecord['values'][number][],
+];
 
 /** An earlier record with the id of a staged one. */
 interface Found {
@@ -24,7 +28,7 @@ const COPIED = 10_000;
  * The records of a collection in an earlier snapshot, which is attached as `earlier`. Compares staged records with them,
  * and copies those that stay, in list order.
  */
-export class EarlierRecords {
+export class EarlierList {
   readonly #layout: CollectionLayout;
   readonly #selectById: Database.Statement<[organizationId: string, id: string], Stored>;
   readonly #selectRecord: Database.Statement<[row: number], string>;
@@ -62,7 +66,7 @@ export class EarlierRecords {
     if (stored === undefined) return 0n;
     const [row, , json, ...values] = stored;
     this.#insertLeaving.run(Number(row));
-    return digestOf(this.#layout, { id, values, json });
+    return stagedDigest(this.#layout, { id, values, json });
   }
 
   /** Finds the record with the id of a staged one. */
@@ -129,7 +133,7 @@ export class EarlierRecords {
 }
 
 /** Computes the digest of a record from its stored values. */
-export function digestOf(
+export function stagedDigest(
   { name, columns }: CollectionLayout,
   { id, values, json }: Pick<StagedRecord, 'id' | 'values' | 'json'>,
 ): bigint {

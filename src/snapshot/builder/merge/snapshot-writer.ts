@@ -10,7 +10,7 @@ import type { EarlierSnapshot } from '../staging/earlier-snapshot.ts';
 import { newDatabase, type StagedRecord } from '../staging/staging-file.ts';
 import type { Comparison } from './comparison.ts';
 import { completeSnapshot, type WrittenOrganization } from './complete-snapshot.ts';
-import { digestOf, EarlierRecords } from './earlier-records.ts';
+import { EarlierList, stagedDigest } from './earlier-records.ts';
 
 /** Records reported at once. */
 const REPORTED = 1000;
@@ -73,7 +73,7 @@ export class SnapshotWriter implements Disposable {
     comparison?: Comparison,
   ): Generator<number> {
     const { name, idColumn, columns } = layout;
-    const earlier = this.#earlier && new EarlierRecords(this.#database, layout);
+    const earlier = this.#earlier && new EarlierList(this.#database, layout);
     const counts = this.#organizations.map(() => 0);
     const sums = this.#organizations.map(() => 0n);
     const longest = this.#organizations.map(() => 0);
@@ -106,7 +106,7 @@ export class SnapshotWriter implements Disposable {
           if (list !== undefined) yield* earlier?.copyBefore(next, found) ?? [];
           if (found?.changedAt === undefined) this.changed++;
           insert.run(organizationId, next.id, ...next.values, found?.changedAt ?? this.#instant, next.json);
-          sums[organization] += digestOf(layout, next);
+          sums[organization] += stagedDigest(layout, next);
           longest[organization] = Math.max(longest[organization], bytesOf(next));
           counts[organization]++;
           if (++inserted % REPORTED === 0) yield REPORTED;

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { BlockReader, type ImportTask, type ReaderData } from './import-threads.ts';
+import { ImportReader, type ImportTask, type ReaderData } from './import-threads.ts';
 
-const reader = new BlockReader(workerData as ReaderData);
+const reader = new ImportReader(workerData as ReaderData);
 
 parentPort?.on('message', (task: ImportTask) => {
   parentPort?.postMessage(reader.run(task));

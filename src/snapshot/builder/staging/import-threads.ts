@@ -27,7 +27,7 @@ export class ImportThreads implements AsyncDisposable {
   readonly #stagingFiles: string[] = [];
   readonly #data: Omit<ReaderData, 'stagingFile'>;
   readonly #folder: string;
-  readonly #own: BlockReader;
+  readonly #own: ImportReader;
   #threads: readonly ImportThread[] = [];
   #bytes = 0;
   /** Number of blocks for the threads, which take turns. */
@@ -36,7 +36,7 @@ export class ImportThreads implements AsyncDisposable {
   constructor(data: Omit<ReaderData, 'stagingFile'>, folder: string) {
     this.#data = data;
     this.#folder = folder;
-    this.#own = new BlockReader(this.#newReaderData());
+    this.#own = new ImportReader(this.#newReaderData());
   }
 
   /** Reads the blocks of a collection's file. Yields the results in file order. */
@@ -128,7 +128,7 @@ export interface ReaderData {
 }
 
 /** Reads blocks of lines, and writes their records to a staging file of its own. */
-export class BlockReader {
+export class ImportReader {
   readonly #database: Database.Database;
   readonly #held: ReadonlyMap<string, unknown>;
   readonly #tables: StagingTables;
