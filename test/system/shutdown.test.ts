@@ -87,7 +87,7 @@ describe('The shutdown', () => {
   it('ends after the delay although a connection is without a request, and without it on SIGINT', async () => {
     for (const [signal, minMs, maxMs] of [
       ['SIGTERM', 1000, 2500],
-      ['SIGINT', 0, 450],
+      ['SIGINT', 0, 950],
     ] as const) {
       await start({ SHUTDOWN_DELAY_SECONDS: '1', SHUTDOWN_GRACE_SECONDS: '10', THREADS: '2' });
       const silent = connect(replica.port, '127.0.0.1');
