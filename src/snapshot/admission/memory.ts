@@ -68,13 +68,14 @@ const ELEMENT_BUILDING_BYTES = 48; // for each element of its lists, likewise
 const ROW_BUFFERS = 80;
 const DELETION_BYTES = 16; // for each deletion: the offset of its id (8), and its instant (8)
 const DELETION_BUILDING_BYTES = 250; // for each deletion: the objects from which these are built
-const LOADER_BYTES = 96 * MEGABYTE; // the threads of a load, with the records that they have read: 70 to 90 MB were measured
+// The threads of a load: 70 to 90 MB were measured, and up to ten blocks of records with their JSON.
+const LOADER_BYTES = 108 * MEGABYTE;
 
 /**
  * Estimates the memory that a load adds, from the declared counts and bytes of the lists.
  *
  *     held = record bytes to copy + index bytes of lists that are not kept + 12 bytes for each record
- *     peak = held + 96 MB
+ *     peak = held + 108 MB
  *            + 12 bytes for each record of lists in memory, 64 kB for each organization, and 80 times the longest row
  *            + the most that an organization needs to build a list, with 250 bytes for each of its deletions
  *
