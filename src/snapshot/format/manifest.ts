@@ -54,6 +54,11 @@ export const NO_RECORDS: DeclaredList = {
   digest: '',
 };
 
+/** Returns whether a list has a row in `lists`. */
+export function isDeclared({ digest }: DeclaredList): boolean {
+  return digest !== NO_RECORDS.digest;
+}
+
 export interface ManifestOrganization {
   readonly organizationId: string;
   readonly name: string;
@@ -110,24 +115,24 @@ function linesDigest(...parts: Iterable<readonly (string | number | bigint)[]>[]
   return hash.digest('base64url');
 }
 
+/** A manifest without what derives from the table of deletions. */
+export type DigestedManifest = Omit<Manifest, 'organizations'> & {
+  readonly organizations: readonly Omit<ManifestOrganization, 'deletionCount' | 'deletionBytes'>[];
+};
+
 /**
  * Computes the manifest digest, base64url: a JSON line for the snapshot, each ancestor, each organization, and each list
  * by organization and in byte order of the collection.
  */
-export function manifestDigest({
-  snapshotId,
-  producedAt,
-  permits,
-  ancestors,
-  organizations,
-}: Manifest): string {
+export function manifestDigest(manifest: DigestedManifest): string {
+  const { snapshotId, producedAt, permits, ancestors, organizations } = manifest;
   return linesDigest(
     [[snapshotId, producedAt, ...permitValues(permits)]],
     ancestors.map((one) => [one.snapshotId, one.producedAt]),
     organizations.map((one) => [one.organizationId, one.name, one.since, one.deletionsDigest]),
     organizations.flatMap(({ organizationId, lists }) =>
       Object.entries(lists)
-        .filter(([, list]) => list !== NO_RECORDS)
+        .filter(([, list]) => isDeclared(list))
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([name, one]) => [
           ...[organizationId, name, one.recordCount, one.recordBytes, one.textBytes, one.listElements],

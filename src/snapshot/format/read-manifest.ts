@@ -6,6 +6,7 @@ import { byCollection, COLLECTIONS } from './layout.ts';
 import {
   type DeclaredList,
   instantOf,
+  isDeclared,
   type Manifest,
   manifestDigest,
   type ManifestOrganization,
@@ -147,8 +148,11 @@ function checkLists({ organizations }: Manifest, fileBytes: number): void {
       const list = `${name} of "${organizationId}"`;
       const counts = [recordCount, recordBytes, textBytes, listElements, longestRow];
       const isBounded = recordBytes >= recordCount && longestRow <= MAX_ROW_BYTES;
-      const isEmpty = lists[name] === NO_RECORDS;
-      if (counts.some((one) => one < 0 || one > fileBytes) || !isBounded || isEmpty !== (recordCount === 0))
+      if (
+        counts.some((one) => one < 0 || one > fileBytes) ||
+        !isBounded ||
+        isDeclared(lists[name]) !== recordCount > 0
+      )
         throw inconsistent(`"lists" is out of bounds for ${list}`);
       if (!/^[0-9a-f]{64}$/.test(recordsSum))
         throw inconsistent(`the records_sum of ${list} is not 64 hexadecimal digits`);

@@ -12,7 +12,6 @@ import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { recordDigest, sumText } from '../format/schema.ts';
 import {
   bytesToLoad,
-  isChange,
   loadCollection,
   type LoadedCollection,
   type Predecessor,
@@ -92,7 +91,7 @@ function mergeRows(
   columns: EarlierColumns,
   form?: RecordForm,
 ): Origins {
-  const { layout, declared, blocks } = list;
+  const { layout, declared, blocks, range } = list;
   const changed: ChangedRecord[] = [];
   const origins = new Int32Array(declared.recordCount);
   const isLeft = new Uint8Array(earlier.count);
@@ -109,7 +108,7 @@ function mergeRows(
   for (const block of blocks) {
     block.checkUtf8(0, block.count);
     for (const [i, row] of block.rows.entries()) {
-      if (!isChange(list, block, i)) throw new OtherHistory(layout);
+      if (!block.isChange(i, range)) throw new OtherHistory(layout);
       if (form !== undefined) block.checkForm(form, i);
       leave(block.idAt(i));
       sum += block.digestAt(i);

@@ -85,10 +85,7 @@ export class BlockReader {
       );
   }
 
-  /**
-   * Reads the records of a list that changed after a time, or all. Their digest is not checked.
-   * @throws RefusedSnapshot
-   */
+  /** Reads the records of a list that changed after a time, or all. Their digest is not checked. */
   *read(
     { name }: CollectionLayout,
     organizationId: string,

@@ -141,6 +141,21 @@ export class Block {
     return this.columns.reduce((sum, one) => sum + (one.holds === 'list' ? one.texts.ends.length : 0), 0);
   }
 
+  /**
+   * Returns whether a record changed since a history began.
+   * @param history its start, and the times of its snapshots
+   * @throws RefusedSnapshot when the record changed at another time
+   */
+  isChange(i: number, { since, times }: { since: Instant; times: ReadonlySet<Instant> }): boolean {
+    const time = this.changedAt[i];
+    if (time <= since) return false;
+    if (times.has(time)) return true;
+    throw this.refused(
+      i,
+      `has changed at ${time}, which is not the time of an earlier snapshot, or of this one`,
+    );
+  }
+
   /** Computes the digest of a record, as `recordDigest` does. */
   digestAt(i: number): bigint {
     const { starts, ends } = this.#decoded;

@@ -40,7 +40,7 @@ export interface StoredList {
   readonly same: ListImage | undefined;
   /** The live list, if the new one descends from it and is large. */
   readonly predecessor: Predecessor | undefined;
-  readonly range: Pick<HistoryImage, 'since' | 'until'> & Pick<FileHistory, 'times'>;
+  readonly range: Pick<FileHistory, 'since' | 'times'>;
 }
 
 export interface LoadedCollection {
@@ -67,7 +67,7 @@ export function loadCollection(
     for (const block of list.blocks) {
       yield block;
       for (const [i, row] of block.rows.entries()) {
-        if (!isChange(list, block, i)) continue;
+        if (!block.isChange(i, list.range)) continue;
         changedRows.push(row);
         changeInstants.push(block.changedAt[i]);
       }
@@ -80,20 +80,6 @@ export function loadCollection(
       ? newCollection(list, blocks(), form, onBlock)
       : { image: same, continued: (records: RecordsImage) => records };
   return { ...loaded, changed: instantImage(BigInt64Array.from(changeInstants), changedRows) };
-}
-
-/**
- * Returns whether a record changed since the history began.
- * @throws RefusedSnapshot when its time is not that of a snapshot of the history
- */
-export function isChange({ range: { since, times } }: StoredList, block: Block, i: number): boolean {
-  const time = block.changedAt[i];
-  if (time <= since) return false;
-  if (times.has(time)) return true;
-  throw block.refused(
-    i,
-    `has changed at ${time}, which is not the time of an earlier snapshot, or of this one`,
-  );
 }
 
 function newCollection(

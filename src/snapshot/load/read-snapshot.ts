@@ -152,6 +152,7 @@ function readOrganization(
   onBlock: ReturnType<typeof recordCounter>,
 ): LoadedImage {
   const { organization, range, lists: declared, inMemory } = one;
+  const { since, until } = range;
   const { organizationId } = organization;
   const deletions = Array.from(takeDeletions(parts));
   const stored = (layout: CollectionLayout): StoredList => {
@@ -188,11 +189,12 @@ function readOrganization(
       })
     );
   });
-  const changes = loadDeletions(deletions, loaded, range.since);
+  const changes = loadDeletions(deletions, loaded, since);
   const history = sizedImage({
     name: 'history' as const,
     digest,
-    ...range,
+    since,
+    until,
     changes,
     uses: sharedUint32s(2),
   });

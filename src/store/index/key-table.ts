@@ -58,14 +58,11 @@ export class KeyTableBuilder {
     return this.#intern(hashBytes(source, start, end), source, start, end);
   }
 
-  /** Interns texts in order, and writes the numbers of their keys to `numbers`. One that repeats the last is not hashed. */
+  /** Interns texts in order, and writes the numbers of their keys to `numbers`. */
   internEach(texts: Texts, numbers: Uint32s): void {
     const { bytes, starts, ends } = texts;
-    for (let i = 0; i < ends.length; i++) {
-      const [start, end] = [starts[i], ends[i]];
-      const isRepeated = i > 0 && sameBytes(bytes, starts[i - 1], ends[i - 1], bytes, start, end);
-      numbers[i] = isRepeated ? numbers[i - 1] : this.#intern(hashText(texts, i), bytes, start, end);
-    }
+    for (let i = 0; i < ends.length; i++)
+      numbers[i] = this.#intern(hashText(texts, i), bytes, starts[i], ends[i]);
   }
 
   #intern(hash: number, source: Bytes, start: number, end: number): number {

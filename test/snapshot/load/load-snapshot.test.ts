@@ -148,6 +148,19 @@ describe('The loader', () => {
     });
   });
 
+  it('gives a history its digest, whether or not another thread reads the file', async () => {
+    const path = inFolder('events-only.sqlite');
+    const { event, session } = recordsIn('north');
+    const organizations = [{ organizationId: 'north' }];
+    await buildFile({ organizations, events: [event('evt')], sessions: [session('ses', 'evt')] }, path);
+    const digests = [];
+    for (const readsAhead of [true, false]) {
+      const loaded = await loadSnapshot(path, { readsAhead });
+      digests.push(loaded.organizations[0].history.digest);
+    }
+    expect(digests[0]).to.equal(digests[1]);
+  });
+
   it('reports its progress after each block', async () => {
     const reported: Parameters<OnProgress>[] = [];
     const loaded = await loadSnapshot(sound.path, { onProgress: (...progress) => reported.push(progress) });

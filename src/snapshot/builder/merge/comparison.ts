@@ -7,7 +7,7 @@ import type { EarlierSnapshot } from '../staging/earlier-snapshot.ts';
 import { LINKED, type Staging } from '../staging/staging.ts';
 
 /** A record of the earlier snapshot that the new one does not copy from it. */
-export interface LeavingRecord {
+interface LeavingRecord {
   /** Position of its organization in the order of the ids. */
   readonly organization: number;
   readonly id: string;
@@ -58,24 +58,29 @@ export class Comparison {
 
   /** Yields the records that the build deletes from lists that are copied, whether or not the earlier snapshot has them. */
   *deletionsOf(layout: CollectionLayout): Generator<readonly [organization: number, id: string]> {
-    const { organizationIds, ids } = this.#staging;
-    for (const [organization, id] of ids.named(layout.name, organizationIds.length)) {
-      const isDeletion = ids.get(layout.name, organization, id)?.startsWith('deletion') === true;
-      if (isDeletion && this.isMerged(layout, organization)) yield [organization, id];
-    }
+    for (const [organization, id] of this.#namedInMerged(layout))
+      if (this.#staging.ids.get(layout.name, organization, id)?.startsWith('deletion') === true)
+        yield [organization, id];
   }
 
   /** Yields the earlier records that may leave. */
   *#candidates(layout: CollectionLayout): Generator<readonly [organization: number, id: string]> {
-    const { organizationIds, ids } = this.#staging;
-    for (const [organization, id] of ids.named(layout.name, organizationIds.length)) {
-      if (this.isMerged(layout, organization) && this.#earlier.has(layout, organizationIds[organization], id))
-        yield [organization, id];
-    }
+    const { organizationIds } = this.#staging;
+    for (const [organization, id] of this.#namedInMerged(layout))
+      if (this.#earlier.has(layout, organizationIds[organization], id)) yield [organization, id];
     for (const [organization, organizationId] of organizationIds.entries()) {
       if (this.isMerged(layout, organization)) continue;
       for (const id of this.#earlier.ids(layout, organizationId)) yield [organization, id];
     }
+  }
+
+  /** Yields the records that the build names in lists that are copied. */
+  *#namedInMerged(layout: CollectionLayout): Generator<readonly [organization: number, id: string]> {
+    const { organizationIds, ids } = this.#staging;
+    // Without such a list, as mostly with `--previous`, the ids of the whole import would be read for nothing.
+    if (!organizationIds.some((_, organization) => this.isMerged(layout, organization))) return;
+    for (const named of ids.named(layout.name, organizationIds.length))
+      if (this.isMerged(layout, named[0])) yield named;
   }
 
   /** Yields the earlier deletions since the first ancestor, except those of records that the import has. */

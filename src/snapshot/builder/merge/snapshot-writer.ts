@@ -10,7 +10,7 @@ import type { EarlierSnapshot } from '../staging/earlier-snapshot.ts';
 import { newDatabase, type StagedRecord } from '../staging/staging-file.ts';
 import type { Comparison } from './comparison.ts';
 import { completeSnapshot, type WrittenOrganization } from './complete-snapshot.ts';
-import { EarlierList, stagedDigest } from './earlier-records.ts';
+import { EarlierList, stagedDigest } from './earlier-list.ts';
 
 /** Records reported at once. */
 const REPORTED = 1000;
@@ -149,9 +149,7 @@ export class SnapshotWriter implements Disposable {
       this.#database.exec(sql);
       yield;
     }
-    for (const layout of COLLECTIONS)
-      for (const [organization, id] of comparison?.deletionsOf(layout) ?? [])
-        this.#checkDeleted(layout, organization, id);
+    if (comparison !== undefined) for (const layout of COLLECTIONS) this.#checkDeleted(layout, comparison);
     const snapshot = { snapshotId: randomUUID(), producedAt: this.#producedAt, permits, ancestors };
     yield* completeSnapshot(this.#database, snapshot, this.#organizations);
     this.#database.exec('COMMIT');
@@ -160,11 +158,14 @@ export class SnapshotWriter implements Disposable {
   }
 
   /** Refuses a record that was copied although it is deleted, since the index of the earlier snapshot lacks its id. */
-  #checkDeleted({ name, idColumn }: CollectionLayout, organization: number, id: string): void {
-    const { organizationId } = this.#organizations[organization];
-    const select = `SELECT 1 FROM ${name} WHERE organization_id = ? AND ${idColumn} = ?`;
-    if (this.#database.prepare<[string, string]>(select).get(organizationId, id) !== undefined)
-      throw damaged(`the index of ${name} of the earlier snapshot lacks "${id}"`);
+  #checkDeleted(layout: CollectionLayout, comparison: Comparison): void {
+    const { name, idColumn } = layout;
+    const select = this.#database.prepare<[string, string]>(
+      `SELECT 1 FROM ${name} WHERE organization_id = ? AND ${idColumn} = ?`,
+    );
+    for (const [organization, id] of comparison.deletionsOf(layout))
+      if (select.get(this.#organizations[organization].organizationId, id) !== undefined)
+        throw damaged(`the index of ${name} of the earlier snapshot lacks "${id}"`);
   }
 
   [Symbol.dispose](): void {

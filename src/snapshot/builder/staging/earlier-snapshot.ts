@@ -26,7 +26,7 @@ import { BlockReader } from '../../load/block-reader.ts';
 import { LINKED, type Staging, withoutSummary } from './staging.ts';
 
 /** Some records of an organization, by its position in the order of the ids. */
-export type EarlierBlock = readonly [organization: number, block: Block];
+type EarlierBlock = readonly [organization: number, block: Block];
 
 /**
  * A snapshot file that a command reads, such as that which a build follows: its base, or the one before a full build.
