@@ -1,14 +1,16 @@
 -- Schema of a Foyer snapshot file.
 --
--- A snapshot is one SQLite file (UTF-8, rollback journal) with one or more complete organizations. The builder
--- writes it once; after that it is only read. Any SQLite tool opens it:
+-- A snapshot is one SQLite file (UTF-8, rollback journal) with one or more complete organizations, NAME.sqlite: the whole
+-- file. What has changed since is in NAME.changes, a file of the same schema. The builder writes a file once; after that it
+-- is only read. Any SQLite tool opens it:
 --
 --   SELECT record ->> 'status', count(*) FROM tickets GROUP BY 1;
 --   SELECT record FROM orders WHERE organization_id = 'org_1' AND order_id = 'ord_5120';
 --
 -- A record is a row of "events", "sessions", "tickets", "orders" or "offers". These tables have in common:
 --
---   * "row" counts from 1, by organization in byte order of the ids, then in the list order of the API.
+--   * "row" counts from 1, by organization in byte order of the ids, then in the list order of the API. The file of
+--     changes lacks rows of the whole file, but counts them.
 --   * "changed_at" is not content: the production time of the snapshot in which the record became as it is.
 --   * "record" is the JSON text that the API serves. It begins with the record's id.
 --   * All other columns have what look-ups and filters need of the record. Those of lists are JSON arrays of texts.
@@ -16,12 +18,14 @@
 -- Instants are microseconds since 1970-01-01T00:00:00Z.
 
 PRAGMA application_id = 0x466F7972; -- "Foyr"
-PRAGMA user_version = 4;            -- the version of this schema
+PRAGMA user_version = 5;            -- the version of this schema
 
 -- The snapshot: one row.
 CREATE TABLE snapshot (
   snapshot_id      TEXT    NOT NULL, -- a UUID
   produced_at      TEXT    NOT NULL, -- RFC 3339, UTC
+  epoch            TEXT    NOT NULL, -- a UUID, new with each whole file that is published; its changes have the same one
+  changes_since    TEXT    NOT NULL, -- RFC 3339, UTC: records that have not changed since then are missing; empty in a whole file
   permits_rollback INTEGER NOT NULL CHECK (permits_rollback IN (0, 1)), -- 1: may go live although older than the live one
   permits_shrink   INTEGER NOT NULL CHECK (permits_shrink IN (0, 1)),   -- 1: although it lacks an organization or half of one
   digest           TEXT    NOT NULL  -- SHA-256 over these columns and the tables up to "lists" (docs/snapshot-format.md)
@@ -42,17 +46,19 @@ CREATE TABLE organizations (
   deletions_digest TEXT NOT NULL     -- SHA-256 over its rows of "deletions" (docs/snapshot-format.md)
 ) STRICT;
 
--- The lists: one row for each collection of an organization that has records.
+-- The lists: one row for each collection of an organization that has records. All but "row_count" and "digest" is of the
+-- complete list, also in a file of changes.
 CREATE TABLE lists (
   organization_id TEXT    NOT NULL,
   collection      TEXT    NOT NULL, -- events, sessions, tickets, orders or offers
+  row_count       INTEGER NOT NULL, -- records in this file
   record_count    INTEGER NOT NULL,
   record_bytes    INTEGER NOT NULL, -- bytes of all records
   text_bytes      INTEGER NOT NULL, -- bytes of all texts in columns, elements of lists included, without the ids
   list_elements   INTEGER NOT NULL, -- elements of all columns of lists
   longest_row     INTEGER NOT NULL, -- a row has at most this many bytes in its id, texts, lists and record
   records_sum     TEXT    NOT NULL, -- sum of the SHA-256 of the records with their columns (docs/snapshot-format.md)
-  digest          TEXT    NOT NULL, -- SHA-256 over the columns of the list (docs/snapshot-format.md)
+  digest          TEXT    NOT NULL, -- SHA-256 over its rows in this file (docs/snapshot-format.md)
   PRIMARY KEY (organization_id, collection)
 ) STRICT, WITHOUT ROWID;
 

@@ -8,7 +8,7 @@ import { formatCredential } from '../src/keys/credential.ts';
 import { KeysFile } from '../src/keys/keys-file.ts';
 import { ProcessLog } from '../src/log/process-log.ts';
 import { startReplica } from '../src/replica.ts';
-import { inspectSnapshot } from '../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../src/snapshot/format/open-snapshot.ts';
 import { launchChromium } from './launch-chromium.ts';
 import { makeDemoSnapshot } from './demo/make-demo-snapshot.ts';
 import { commandLine, runCommand } from './run-command.ts';

@@ -4,13 +4,14 @@ import { addDiff } from './snapshot/diff.ts';
 import { addInspect } from './snapshot/inspect.ts';
 import { addPlan } from './snapshot/plan.ts';
 import { addPublish } from './snapshot/publish.ts';
+import { addTidy } from './snapshot/tidy.ts';
 import { addVerify } from './snapshot/verify.ts';
 
 const program = commandLine(
   'snapshot',
   'Builds, checks, compares, publishes and distributes snapshot files.',
 );
-for (const add of [addBuild, addVerify, addInspect, addPublish, addDiff, addPlan]) add(program);
+for (const add of [addBuild, addVerify, addInspect, addPublish, addTidy, addDiff, addPlan]) add(program);
 
 /** Runs the command line. Returns the exit status. */
 export function main(argv: readonly string[]): Promise<number> {

@@ -19,7 +19,7 @@
 #   state             the token of the last complete feed, the latest time of any, and the base of the next feed; replaced
 #                     by a rename, before the build and after the publication
 #   built/            the latest snapshots, by the times of their exports. On the disk of SNAPSHOT_DIR they are links:
-#                     the latest is the published file itself
+#                     the latest is the published snapshot itself, a whole file and that of its changes
 #   export/           the lines of this feed
 #   held-back.ndjson  the organizations that the last build held back
 #   paused            while an operator keeps this file, no feed publishes
@@ -158,7 +158,12 @@ else
   fi
   run 'nothing was published' snapshot build "${options[@]}" --publish "$name" "${publication[@]}" "${invalid[@]}"
 fi
-ln -f "$published" "$output" 2>/dev/null || cp --reflink=auto "$published" "$output"
+# The changes first, as all readers open the files.
+for suffix in changes sqlite; do
+  [[ ! -e ${published%.sqlite}.$suffix ]] ||
+    ln -f "${published%.sqlite}.$suffix" "${output%.sqlite}.$suffix" 2>/dev/null ||
+    cp --reflink=auto "${published%.sqlite}.$suffix" "${output%.sqlite}.$suffix"
+done
 
 # From here on, the next feed continues with this one.
 HELD=$held run 'the snapshot is published, but the next feed repeats it' sql -v token="$token" <<'END'
@@ -167,5 +172,5 @@ SELECT feed.complete(:'token', :'held')
 END
 write_state "$token" "$as_of" "$(basename "$output")"
 find "$folder/built" -name '*.sqlite' | sort -r | awk -v output="$output" -v keep="$keep" '$0 > output || ++n > keep' |
-  xargs -r rm
+  sed 'p; s/sqlite$/changes/' | xargs -r rm -f
 echo "feed.sh: ${reason:+everything: }${reason:-changes}"

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/format/open-snapshot.ts';
 import { DEFAULT_SAMPLE, writeSample } from '../sample/write-sample.ts';
 import { count } from '../terminal/units.ts';
 import type { BareSettings } from './servers/bare-server.ts';

@@ -8,7 +8,7 @@ import {
   TRANSIENT_REASONS,
 } from '../../src/snapshot/format/refused-snapshot.ts';
 import { isSnapshotName } from '../../src/snapshot/format/snapshot-file.ts';
-import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/format/open-snapshot.ts';
 import { isSystemError, Refused } from '../run-command.ts';
 import { warn } from '../terminal/print.ts';
 

@@ -4,13 +4,13 @@ import {
   contentDigest,
   declaredCounts,
   type ManifestOrganization,
-  NO_RECORDS,
   type RecordCounts,
 } from '../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
-import { asRefusal, type OpenSnapshot, openSnapshot } from '../../src/snapshot/format/snapshot-file.ts';
+import { type OpenSnapshot, openSnapshot } from '../../src/snapshot/format/open-snapshot.ts';
+import { asRefusal } from '../../src/snapshot/format/snapshot-file.ts';
 import { Block, duplicateId } from '../../src/snapshot/load/block.ts';
-import { BlockReader } from '../../src/snapshot/load/block-reader.ts';
+import { SnapshotReader } from '../../src/snapshot/load/snapshot-reader.ts';
 import { type OnProgress, recordCounter } from '../../src/snapshot/load/read-snapshot.ts';
 
 /** The changes from one snapshot to another. */
@@ -107,13 +107,15 @@ class Side implements Disposable {
   readonly organizations: ReadonlyMap<string, ManifestOrganization>;
   readonly #path: string;
   readonly #snapshot: OpenSnapshot;
+  readonly #reader: SnapshotReader;
 
   constructor(path: string) {
     this.#path = path;
     this.#snapshot = naming(path, () => openSnapshot(path));
-    const { snapshotId, producedAt, organizations } = this.#snapshot.manifest;
+    this.#reader = new SnapshotReader(this.#snapshot);
+    const { snapshotId, producedAt } = this.#snapshot.manifest;
     this.name = { snapshotId, producedAt };
-    this.organizations = new Map(organizations.map((one) => [one.organizationId, one]));
+    this.organizations = this.#reader.organizations;
   }
 
   /** Returns the digests of the records of a collection by id, in list order. Checks that of the list. */
@@ -123,9 +125,8 @@ class Side implements Disposable {
     onBlock: ReturnType<typeof recordCounter>,
   ): ReadonlyMap<string, bigint> {
     return naming(this.#path, () => {
-      const list = this.organizations.get(organizationId)?.lists[layout.name] ?? NO_RECORDS;
       const digests = new Map<string, bigint>();
-      for (const stored of new BlockReader(this.#snapshot.database).readList(layout, organizationId, list)) {
+      for (const stored of this.#reader.readList(layout, organizationId)) {
         const block = new Block(layout, stored);
         for (const i of block.rows.keys()) {
           const id = block.idAt(i);

@@ -1,11 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import {
-  type BuildReport,
-  buildSnapshot,
-  KEEP_CHANGES_DAYS,
-} from '../../src/snapshot/builder/build-snapshot.ts';
+import { KEEP_CHANGES_DAYS } from '../../src/snapshot/builder/build-options.ts';
+import { type BuildReport, buildSnapshot } from '../../src/snapshot/builder/build-snapshot.ts';
 import {
   IMPORT_FILES,
   listImport,
@@ -23,6 +20,7 @@ import { print, printable, warn } from '../terminal/print.ts';
 import { Progress } from '../terminal/progress.ts';
 import { indented, left, right, table } from '../terminal/table.ts';
 import { count, timeSpan } from '../terminal/units.ts';
+import { tidyUp } from './tidy.ts';
 import { DESCEND, NO_DESCENDANT, notPublished, SHRINK_OPTION, snapshotFolder } from './publish.ts';
 import { printResult, printWarnings, REFUSED_BY_STRICT, STRICT_OPTION } from './snapshot-file.ts';
 
@@ -131,6 +129,7 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
     });
     progress.clear();
     printBuild({ ...options, output }, report, performance.now() - began);
+    if (permits !== undefined) await tidyUp(output, interruption.signal);
   } catch (error) {
     progress.clear();
     if (error instanceof ImportRejected) throw rejection(error, input);

@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import { memoryNeed, plannedMemory } from '../../src/snapshot/admission/memory.ts';
 import type { CollectionName } from '../../src/contract/operations.ts';
 import { byCollection, COLLECTIONS } from '../../src/snapshot/format/layout.ts';
-import { asRefusal, openSnapshot } from '../../src/snapshot/format/snapshot-file.ts';
+import { asRefusal } from '../../src/snapshot/format/snapshot-file.ts';
 import { declaredCounts, instantOf, type ManifestOrganization } from '../../src/snapshot/format/manifest.ts';
-import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot, openSnapshot } from '../../src/snapshot/format/open-snapshot.ts';
 import { reviewSnapshot } from '../../src/snapshot/builder/review-snapshot.ts';
 import { JSON_OPTION } from '../run-command.ts';
 import { print } from '../terminal/print.ts';
@@ -74,7 +74,7 @@ interface SnapshotHistory {
  */
 export function readHistory(path: string): SnapshotHistory {
   using snapshot = openSnapshot(path);
-  const { database, manifest } = snapshot;
+  const { database, manifest } = snapshot.latest;
   const { ancestors, producedAt, organizations } = manifest;
   // In a damaged tree, a table may have any number of rows.
   const count = (table: string, column: string, rows: number): number =>
@@ -91,7 +91,7 @@ export function readHistory(path: string): SnapshotHistory {
       count(
         name,
         'changed_at',
-        sumOf(({ lists }) => lists[name].recordCount),
+        sumOf(({ lists }) => lists[name].rowCount),
       ),
     );
     const deleted = count(

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'n
 import { basename, join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { memoryNeed, plannedMemory } from '../../src/snapshot/admission/memory.ts';
-import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/format/open-snapshot.ts';
 import { JSON_OPTION, printJson, Refused, wholeNumber } from '../run-command.ts';
 import { print, warn } from '../terminal/print.ts';
 import { left, right, table } from '../terminal/table.ts';

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Manifest } from '../../src/snapshot/format/manifest.ts';
+import { changesOf } from '../../src/snapshot/format/open-snapshot.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import type { OnProgress } from '../../src/snapshot/load/read-snapshot.ts';
 import { describeWarning, type Warning } from '../../src/snapshot/builder/import/rules.ts';
@@ -53,7 +54,7 @@ interface Result extends Pick<Manifest, 'snapshotId' | 'producedAt'> {
 /** Prints the result of a command about a snapshot file: one JSON object, or the beginning of the text. */
 export function printResult(json: true | undefined, result: Result): void {
   const { file, snapshotId, producedAt, more, line, shown } = result;
-  const fileBytes = statSync(file).size;
+  const fileBytes = statSync(file).size + (statSync(changesOf(file), { throwIfNoEntry: false })?.size ?? 0);
   if (json) printJson({ file, snapshotId, producedAt, fileBytes, ...more });
   else {
     print(printable(`${file}: ${line}`));

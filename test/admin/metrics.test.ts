@@ -75,7 +75,7 @@ describe('The metrics', () => {
   });
 
   it('have the versions of the process', async () => {
-    const labels = `version="${packageJson.version}",node="${process.version}",snapshot_format="4"`;
+    const labels = `version="${packageJson.version}",node="${process.version}",snapshot_format="5"`;
     expect(await samplesOf('foyer_build_info')).to.deep.equal({ [`foyer_build_info{${labels}}`]: 1 });
   });
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { makeDemoSnapshot } from '../../scripts/demo/make-demo-snapshot.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
-import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/format/open-snapshot.ts';
 import { freePort } from '../support/free-port.ts';
 import { ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { givenSite } from '../support/site.ts';

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/format/open-snapshot.ts';
 import { type Ended, INHERITED, ROOT } from '../support/command.ts';
 import { buildFile, digestsOf } from '../support/import-folder.ts';
 import { readSnapshot } from '../support/read-snapshot.ts';

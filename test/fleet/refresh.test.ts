@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { FoyerClient } from '../../client/src/foyer-client.ts';
 import { Random } from '../../scripts/sample/random.ts';
-import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/format/open-snapshot.ts';
 import { needs } from '../support/components.ts';
 import { byDepth } from '../support/depth.ts';
 import { eventually } from '../support/eventually.ts';

@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { main } from '../../scripts/snapshot.ts';
 import { memoryNeed, plannedMemory } from '../../src/snapshot/admission/memory.ts';
-import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/format/open-snapshot.ts';
 import { runHere } from '../support/command.ts';
 import { needs } from '../support/components.ts';
 import { buildFile, PRODUCED_AT } from '../support/import-folder.ts';

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { memoryNeed } from '../../src/snapshot/admission/memory.ts';
 import { COLLECTIONS } from '../../src/snapshot/format/layout.ts';
-import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/format/open-snapshot.ts';
 import { MEGABYTE } from '../../src/store/memory/shared-arrays.ts';
 import { alteredCopy, change } from '../support/altered-snapshot.ts';
 import { INHERITED } from '../support/command.ts';

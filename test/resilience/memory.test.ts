@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { bytesInUse, memoryNeed } from '../../src/snapshot/admission/memory.ts';
-import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/format/open-snapshot.ts';
 import { MEGABYTE } from '../../src/store/memory/shared-arrays.ts';
 import { byDepth } from '../support/depth.ts';
 import { buildFile } from '../support/import-folder.ts';

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
 import { bytesInUse, memoryNeed } from '../../src/snapshot/admission/memory.ts';
-import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/format/open-snapshot.ts';
 import { memoryOf, sectionsOf } from '../../src/store/organization-image.ts';
 import { alteredCopy, asOrganization } from '../support/altered-snapshot.ts';
 import { buildFile } from '../support/import-folder.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/format/open-snapshot.ts';
 import { build, buildFile } from '../support/import-folder.ts';
 import { smallImport } from '../support/small-import.ts';
 import { appearance, LARGE_IMPORT, SnapshotCommand } from './snapshot-command.ts';

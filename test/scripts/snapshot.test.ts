@@ -2,7 +2,7 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { memoryNeed, plannedMemory } from '../../src/snapshot/admission/memory.ts';
-import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/format/open-snapshot.ts';
 import { run } from '../support/command.ts';
 import { build, type Import, writeImport } from '../support/import-folder.ts';
 import { SMALL_IMPORT } from '../support/small-import.ts';
@@ -137,11 +137,11 @@ describe('npm run snapshot', () => {
     building.kill('SIGKILL');
     await building.ended;
     expect(inspectSnapshot(published).snapshotId).to.equal(snapshotId);
-    expect(snapshot.results).to.have.length(2);
+    expect(snapshot.results).to.have.length(3);
     const { code, stdout } = await snapshot.start(`${line} --allow-shrink`, environment).ended;
     expect(code).to.equal(0);
     expect(stdout).to.include(`${published}: built and published in `);
-    expect(snapshot.results).to.deep.equal(['a.sqlite']);
+    expect(snapshot.results).to.have.members(['.a.lock', 'a.sqlite']);
     expect(inspectSnapshot(published).snapshotId).to.not.equal(snapshotId);
     expect(await snapshot.refusalOf('build --input @import --publish a', environment)).to.match(
       /^\S*a\.sqlite: it has \d+ tickets of organization "north", .*; to remove them, permit it with --allow-shrink; no snapshot was written\n$/,

@@ -67,12 +67,12 @@ def list_of(organization_id, collection):
     if record_count == 0:
         return None
     digest = hashlib.sha256(f"{all_values.hexdigest()}\n{all_records.hexdigest()}\n".encode())
-    counts = [record_count, record_bytes, text_bytes, list_elements, longest_row]
+    counts = [record_count, record_count, record_bytes, text_bytes, list_elements, longest_row]
     return [organization_id, collection, *counts, f"{records_sum % 2**256:064x}", base64url(digest)]
 
 
 def content_line(collection, computed):
-    return [collection, computed[2], computed[7]] if computed else [collection, 0, "0" * 64]
+    return [collection, computed[3], computed[8]] if computed else [collection, 0, "0" * 64]
 
 
 organizations, lists, contents = [], [], {}
@@ -86,7 +86,7 @@ for organization_id, name, since in rows_of("SELECT organization_id, name, since
     contents[organization_id] = digest_of(map(content_line, COLLECTIONS, computed))
 
 declared = [
-    *rows_of("SELECT snapshot_id, produced_at, permits_rollback, permits_shrink FROM snapshot"),
+    *rows_of("SELECT snapshot_id, produced_at, epoch, changes_since, permits_rollback, permits_shrink FROM snapshot"),
     *rows_of("SELECT snapshot_id, produced_at FROM ancestors ORDER BY rowid"),
 ]
 digest = digest_of([*declared, *organizations, *lists])

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { contentDigest } from '../../src/snapshot/format/manifest.ts';
-import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/format/open-snapshot.ts';
 import { needs } from '../support/components.ts';
 import { buildFile } from '../support/import-folder.ts';
 import { FULL_RECORDS, inOrganization, minimalPricing, recordsIn } from '../support/records.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { expect } from 'chai';
-import type { BuildOptions } from '../../src/snapshot/builder/build-snapshot.ts';
+import type { BuildOptions } from '../../src/snapshot/builder/build-options.ts';
 import { describeGroup, ImportRejected } from '../../src/snapshot/builder/staging/rejections.ts';
 import { build, type Built, builtFrom, type Files, writeImport } from '../support/import-folder.ts';
 import { refusalOf } from '../support/refusal.ts';

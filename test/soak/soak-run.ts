@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Random } from '../../scripts/sample/random.ts';
 import { SNAPSHOT_ID_HEADER } from '../../src/contract/headers.ts';
 import { PREVIEW, VERSION_HEADER } from '../../src/contract/releases.ts';
-import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/format/open-snapshot.ts';
 import { alteredCopy, asSnapshot } from '../support/altered-snapshot.ts';
 import { type Connection, MORTAL } from '../support/connections.ts';
 import { Oracle } from '../support/oracle/oracle.ts';

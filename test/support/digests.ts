@@ -92,13 +92,13 @@ function listOf(database: Database.Database, organizationId: string, list: Colle
     [values, records].map((parts) => `${sha256('hex', parts)}\n`),
   );
   const recordsSum = (sum % 2n ** 256n).toString(16).padStart(64, '0');
-  const counts = [rows.length, recordBytes, textBytes, listElements, longest];
+  const counts = [rows.length, rows.length, recordBytes, textBytes, listElements, longest];
   return [organizationId, list, ...counts, recordsSum, digest];
 }
 
 function manifestDigest(database: Database.Database): string {
   const rows = [
-    'SELECT snapshot_id, produced_at, permits_rollback, permits_shrink FROM snapshot',
+    'SELECT snapshot_id, produced_at, epoch, changes_since, permits_rollback, permits_shrink FROM snapshot',
     'SELECT snapshot_id, produced_at FROM ancestors ORDER BY rowid',
     'SELECT * FROM organizations ORDER BY organization_id',
     'SELECT * FROM lists ORDER BY organization_id, collection',
@@ -127,7 +127,7 @@ export function reseal(path: string): void {
   const database = new Database(path);
   database.pragma('synchronous = OFF');
   database.exec('DELETE FROM lists');
-  const insert = database.prepare('INSERT INTO lists VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const insert = database.prepare('INSERT INTO lists VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   for (const list of COLLECTIONS) {
     for (const [id] of rowsOf(database, `SELECT DISTINCT organization_id FROM ${list} ORDER BY 1`)) {
       const row = listOf(database, String(id), list);

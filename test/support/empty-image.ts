@@ -117,5 +117,6 @@ export function declaration(
 
 /** Returns a manifest without ancestors, by default without permits and organizations. */
 export function manifest(snapshotId: string, more: Partial<Manifest> = {}): Manifest {
-  return { snapshotId, producedAt: '', permits: [], ancestors: [], organizations: [], ...more };
+  const without = { permits: [], ancestors: [], organizations: [] };
+  return { snapshotId, producedAt: '', epoch: '', changesSince: '', ...without, ...more };
 }

@@ -1,10 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type BuildOptions,
-  type BuildReport,
-  buildSnapshot,
-} from '../../src/snapshot/builder/build-snapshot.ts';
+import type { BuildOptions } from '../../src/snapshot/builder/build-options.ts';
+import { type BuildReport, buildSnapshot } from '../../src/snapshot/builder/build-snapshot.ts';
 import { readSnapshot } from './read-snapshot.ts';
 import type { CollectionName } from '../../src/contract/operations.ts';
 import { COLLECTION_NAMES } from '../../src/contract/resources.ts';

@@ -1,5 +1,5 @@
 import { makeDemoSnapshot } from '../../scripts/demo/make-demo-snapshot.ts';
-import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/format/open-snapshot.ts';
 import { newCredential, ReplicaUnderTest } from './replica-under-test.ts';
 import { folderForAll, type InFolder } from './temporary-folder.ts';
 

@@ -8,7 +8,7 @@ import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Random } from '../../scripts/sample/random.ts';
-import type { BuildOptions } from '../../src/snapshot/builder/build-snapshot.ts';
+import type { BuildOptions } from '../../src/snapshot/builder/build-options.ts';
 import { byCollection } from '../../src/snapshot/format/layout.ts';
 import { publishSnapshot } from '../../src/snapshot/publish/publish-snapshot.ts';
 import { EVENT_IDS, histories, ORGANIZATIONS, World } from './random-history.ts';

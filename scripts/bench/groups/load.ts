@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../../src/snapshot/format/open-snapshot.ts';
 import type { BenchContext } from '../bench-context.ts';
 import { LoadGenerator } from '../load/load-generator.ts';
 import { mixedTargets } from '../load/request-kinds.ts';

@@ -1,47 +1,27 @@
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { byCollection, COLLECTIONS } from '../format/layout.ts';
-import { manifestDigest, type Permit } from '../format/manifest.ts';
-import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { FILE_MODE, newHiddenPath, replaceFile, sync } from '../format/replace-file.ts';
-import { asRefusal, identityOf, manifestOf } from '../format/snapshot-file.ts';
+import type { Manifest, RecordCounts } from '../format/manifest.ts';
+import { newHiddenPath, type Present, presentAt } from '../format/replace-file.ts';
+import { asRefusal, openFile } from '../format/snapshot-file.ts';
 import { lossesOf } from '../format/succession.ts';
-import { loadSnapshot } from '../load/load-snapshot.ts';
-import { inspectSnapshot } from '../load/read-snapshot.ts';
-import { checkPublication, NotPublished } from '../publish/publish-snapshot.ts';
+import { inTurns } from '../write/make-whole.ts';
+import { newDatabase } from '../write/new-file.ts';
+import type { BuildOptions } from './build-options.ts';
 import { isOfOneRecord, type Warning } from './import/rules.ts';
 import { DELETIONS_FILE, type ImportFolder, listImport, UnreadableImport } from './import/import-files.ts';
 import { Comparison } from './merge/comparison.ts';
-import { EarlierSnapshot } from './staging/earlier-snapshot.ts';
 import { SnapshotWriter } from './merge/snapshot-writer.ts';
+import { ancestorsOf, openEarlier } from './open-earlier.ts';
+import { placeOutput, refusedOutput } from './place-output.ts';
 import { reviewSnapshot, SuspectImport } from './review-snapshot.ts';
-import { type Findings, type ImportOptions, readImport } from './staging/read-import.ts';
-import type { HeldBack } from './staging/rejections.ts';
+import { type Findings, readImport } from './staging/read-import.ts';
 import type { Staging } from './staging/staging.ts';
-import { newDatabase } from './staging/staging-file.ts';
 import { warningsOfUtc } from './staging/warnings.ts';
 
-export interface BuildOptions extends ImportOptions {
-  /** The snapshot that the import changes; undefined when the import has all records. */
-  readonly base?: string | undefined;
-  /** The snapshot before this one, to find what changed, when the import has all records. */
-  readonly previous?: string | undefined;
-  /** Time for which changes are kept, in milliseconds; `KEEP_CHANGES_DAYS` by default. */
-  readonly keepChangesMs?: number | undefined;
-  /** The snapshot file, which may be the base. An existing file is kept until the new one is complete. */
-  readonly output: string;
-  /** The permits of a snapshot that is published, whose output is in the snapshot folder; undefined for another. */
-  readonly permits?: readonly Permit[] | undefined;
-  /** Permit that organizations, or more than half of a large collection, vanish without deletions that name them. */
-  readonly allowShrink?: boolean;
-  /** Refuse records that look wrong, instead of a warning. */
-  readonly isStrict?: boolean;
-}
-
 export type BuildReport = Awaited<ReturnType<typeof buildSnapshot>>;
-
-export const KEEP_CHANGES_DAYS = 90;
 
 /**
  * Builds a snapshot file from an import folder. It appears atomically under its name.
@@ -65,7 +45,7 @@ export async function buildSnapshot(options: BuildOptions) {
   const deletions = input.files.get(DELETIONS_FILE);
   if (deletions !== undefined && base === undefined)
     throw new UnreadableImport(deletions, 'deletions require a base: build with --base FILE');
-  const former = identityOf(output);
+  const former = presentAt(output);
   const folder = newHiddenPath(output, 'building');
   const findings: Findings = { held: new Map(), removed: new Set() };
   try {
@@ -87,23 +67,23 @@ async function buildOnce(
   options: BuildOptions,
   input: ImportFolder,
   folder: string,
-  former: string | undefined,
+  former: Present,
   findings: Findings,
 ) {
-  const { base, output, producedAt, allowShrink = false, isStrict = false } = options;
+  const { output, allowShrink = false, isStrict = false } = options;
   const { held } = findings;
   using database = newDatabase(join(folder, 'staging.sqlite'));
-  const path = base ?? options.previous;
-  using earlier = path === undefined ? undefined : new EarlierSnapshot(path, producedAt, base !== undefined);
+  using opened = await openEarlier(options, folder, former);
+  const { earlier } = opened;
   const staging = await readImport(options, input, folder, database, earlier, findings);
   if (staging === undefined) return undefined;
   const file = join(folder, 'snapshot.sqlite');
   const comparison = earlier && new Comparison(staging, earlier);
-  const written = await writeSnapshot(file, options, staging, earlier, comparison);
-  const losses = allowShrink || !comparison ? [] : lossesOf(comparison.expected, inspectSnapshot(file));
+  const { manifest, ...written } = await writeSnapshot(file, options, staging, opened, comparison);
+  const losses = allowShrink || !comparison ? [] : lossesOf(comparison.expected, manifest);
   const { size } = held;
   for (const { organizationId, refusal } of losses) {
-    if (options.holdBack === undefined) throw notPublished(output, refusal);
+    if (options.holdBack === undefined) throw refusedOutput(output, refusal);
     held.set(organizationId, { organizationId, reason: refusal.message });
   }
   if (held.size > size) return undefined;
@@ -112,7 +92,7 @@ async function buildOnce(
   const warnings = [...ofLines, ...reviewRecords(file, options, staging)];
   if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
   const heldBack = [...held.values()].sort((a, b) => (a.organizationId < b.organizationId ? -1 : 1));
-  const placed = await putIntoPlace(file, options, heldBack, former);
+  const placed = await placeOutput(file, manifest, options, heldBack, former);
   return {
     ...written,
     ...placed,
@@ -125,10 +105,6 @@ async function buildOnce(
     /** Entries of the import folder that were not read. */
     unread: input.unread,
   };
-}
-
-function notPublished(output: string, refusal: RefusedSnapshot): NotPublished {
-  return new NotPublished(`${output}: ${refusal.message}`, { cause: refusal });
 }
 
 /**
@@ -148,34 +124,37 @@ async function writeSnapshot(
   file: string,
   options: BuildOptions,
   staging: Staging,
-  earlier: EarlierSnapshot | undefined,
+  { earlier, isContinued }: Awaited<ReturnType<typeof openEarlier>>,
   comparison: Comparison | undefined,
 ) {
-  const { signal, onProgress, keepChangesMs = KEEP_CHANGES_DAYS * 86_400_000 } = options;
+  const { signal, onProgress, permits = [] } = options;
   const { ids, names } = staging;
   const producedAt = options.producedAt.toISOString();
   const isBase = earlier?.isBase === true;
+  const continued = isContinued ? earlier?.snapshot : undefined;
   // With a base, records that replace others count twice.
-  const total = ids.count('import') + (isBase ? earlier.count : 0);
+  const total = ids.count('import') + (isBase && continued === undefined ? earlier.count : 0);
   let written = 0;
-  using writer = new SnapshotWriter(file, names, producedAt, earlier);
-  const records = byCollection(() => 0);
+  using writer = new SnapshotWriter(file, names, producedAt, earlier, continued !== undefined);
   for (const layout of COLLECTIONS) {
     const { name: list } = layout;
-    const staged = staging.records(layout);
-    for (const count of writer.write(layout, staged, comparison)) {
-      records[list] += count;
+    let records = 0;
+    for (const count of writer.write(layout, staging.records(layout), comparison)) {
+      records += count;
       written += count;
-      const share = written / Math.max(written, total);
-      onProgress?.({ step: 'written', list, records: records[list], share });
-      await pause(signal);
+      onProgress?.({ step: 'written', list, records, share: written / Math.max(written, total) });
+      await setImmediate();
+      signal?.throwIfAborted();
     }
   }
-  const ancestors = earlier?.lineage(options.producedAt.getTime() - keepChangesMs) ?? [];
-  const finishing = writer.finish(ancestors, options.permits, comparison);
-  let step = finishing.next();
-  for (; step.done !== true; step = finishing.next()) await pause(signal);
-  const snapshotId = step.value;
+  const snapshotId = randomUUID();
+  const ancestors = ancestorsOf(options, earlier);
+  const epoch = continued?.manifest.epoch ?? randomUUID();
+  const changesSince = continued?.whole.manifest.producedAt ?? '';
+  const header = { snapshotId, producedAt, epoch, changesSince, permits, ancestors };
+  await inTurns(writer.finish(header, comparison), signal);
+  using complete = openFile(file, continued && statSync(options.base ?? '').size);
+  const { manifest } = complete;
   /** Undefined without an earlier snapshot: a new history begins. */
   const history = comparison && {
     /** Number of snapshots from which copies can be continued. */
@@ -186,7 +165,8 @@ async function writeSnapshot(
     /** Number of deletions in the snapshot. */
     deletions: writer.deletions,
   };
-  if (comparison === undefined || !isBase) return { snapshotId, producedAt, records, history };
+  const records = totalCounts(manifest);
+  if (comparison === undefined || !isBase) return { manifest, snapshotId, producedAt, records, history };
   /** Number of records that the import changed in the base. */
   const changes = {
     added: ids.count('import') - comparison.replaced,
@@ -195,56 +175,18 @@ async function writeSnapshot(
     /** Deletions of records that the base does not have. */
     withoutRecord: ids.count('deletion') - comparison.requested,
   };
-  return { snapshotId, producedAt, records, history, changes };
+  return { manifest, snapshotId, producedAt, records, history, changes };
 }
 
-/** Lets the event loop handle a pending signal. */
-async function pause(signal?: AbortSignal): Promise<void> {
-  await setImmediate();
-  signal?.throwIfAborted();
+/** Returns the numbers of records of all organizations. */
+function totalCounts({ organizations }: Manifest): RecordCounts {
+  return byCollection(({ name }) =>
+    organizations.reduce((sum, { lists }) => sum + lists[name].recordCount, 0),
+  );
 }
 
 function reviewRecords(file: string, options: BuildOptions, staging: Staging): Warning[] {
   // Only an import of all records has the warnings of the file.
   if (options.base === undefined) return staging.warnings();
   return options.isStrict === true ? reviewSnapshot(file) : staging.warnings(isOfOneRecord);
-}
-
-/** Puts the file in the place of the output. Returns how the snapshot follows a published one. */
-async function putIntoPlace(file: string, options: BuildOptions, heldBack: HeldBack[], former?: string) {
-  const { output, signal, permits, holdBack } = options;
-  await sync(file);
-  await checkStored(file, options, options.base ?? (heldBack.length > 0 ? options.previous : undefined));
-  chmodSync(file, FILE_MODE);
-  // From here on the build cannot be aborted.
-  signal?.throwIfAborted();
-  let isDescendant: boolean | undefined;
-  try {
-    replaceFile(output, former, () => {
-      if (permits !== undefined) isDescendant = checkPublication(inspectSnapshot(file), output);
-      if (holdBack !== undefined) {
-        const draft = newHiddenPath(holdBack, 'building');
-        writeFileSync(draft, heldBack.map((one) => `${JSON.stringify(one)}\n`).join(''), { mode: FILE_MODE });
-        renameSync(draft, holdBack);
-      }
-      renameSync(file, output);
-    });
-  } catch (error) {
-    if (!(error instanceof RefusedSnapshot)) throw error;
-    throw notPublished(output, error);
-  }
-  await sync(dirname(output));
-  return { isDescendant };
-}
-
-/**
- * Checks a file with records of an earlier snapshot that is not published: serving them may never have been tried.
- * @param earlier the snapshot of which records were copied
- */
-async function checkStored(file: string, options: BuildOptions, earlier: string | undefined): Promise<void> {
-  const { output, permits, signal } = options;
-  if (permits === undefined || earlier === undefined) return;
-  const published = manifestOf(output);
-  if (published === undefined || manifestDigest(published) !== manifestDigest(inspectSnapshot(earlier)))
-    await loadSnapshot(file, { isThorough: true, signal });
 }

@@ -7,7 +7,8 @@ import type { Warning } from './import/rules.ts';
 import { EarlierSnapshot } from './staging/earlier-snapshot.ts';
 import { Mentions, warningsOf } from './staging/warnings.ts';
 import { StagedIds } from './staging/staged-ids.ts';
-import { newDatabase, sortKey } from './staging/staging-file.ts';
+import { sortKey } from './staging/staging-file.ts';
+import { newDatabase } from '../write/new-file.ts';
 
 export class SuspectImport extends Error {
   override readonly name = 'SuspectImport';

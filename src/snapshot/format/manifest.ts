@@ -18,6 +18,10 @@ export type Permit = (typeof PERMITS)[number];
 
 /** Declared content of a snapshot: the tables `snapshot`, `ancestors`, `organizations` and `lists`. */
 export interface Manifest extends SnapshotOrigin {
+  /** A UUID. Changes apply to a whole file of the same one. */
+  readonly epoch: string;
+  /** Time up to which changes are missing in a file of changes; empty in a whole file. */
+  readonly changesSince: string;
   readonly permits: readonly Permit[];
   /** The snapshots from which it descends, earliest first. */
   readonly ancestors: readonly SnapshotOrigin[];
@@ -25,10 +29,12 @@ export interface Manifest extends SnapshotOrigin {
   readonly organizations: readonly ManifestOrganization[];
 }
 
-/** A row of `lists`: the records of an organization in a collection. */
+/** A row of `lists`: the records of an organization in a collection, also those that a file of changes lacks. */
 export interface DeclaredList {
-  /** Row of the first record in the table, which follows those of the organizations before. */
+  /** Row of the first record in the table, behind those of the organizations before. */
   readonly firstRow: number;
+  /** Number of its records in the file. */
+  readonly rowCount: number;
   readonly recordCount: number;
   readonly recordBytes: number;
   /** Bytes of the texts in index columns, elements of lists included. */
@@ -39,12 +45,14 @@ export interface DeclaredList {
   readonly longestRow: number;
   /** Sum of the digests of the records, as of `sumText`. */
   readonly recordsSum: string;
+  /** Digest of its rows in the file. */
   readonly digest: string;
 }
 
 /** A collection without records, which has no row in `lists`. */
 export const NO_RECORDS: DeclaredList = {
   firstRow: 0,
+  rowCount: 0,
   recordCount: 0,
   recordBytes: 0,
   textBytes: 0,
@@ -102,6 +110,15 @@ export function listDigest({ lists }: Pick<ManifestOrganization, 'lists'>, list:
   return digestOf(lists, layoutsOf(list));
 }
 
+/** Computes a digest of all records of a snapshot, base64url. */
+export function recordsDigest({ organizations }: Manifest): string {
+  return linesDigest(
+    organizations.flatMap(({ organizationId, lists }) =>
+      COLLECTIONS.map(({ name }) => [organizationId, name, lists[name].recordsSum]),
+    ),
+  );
+}
+
 function digestOf(lists: ManifestOrganization['lists'], layouts: readonly CollectionLayout[]): string {
   return linesDigest(layouts.map(({ name }) => [name, lists[name].recordCount, lists[name].recordsSum]));
 }
@@ -125,9 +142,9 @@ export type DigestedManifest = Omit<Manifest, 'organizations'> & {
  * by organization and in byte order of the collection.
  */
 export function manifestDigest(manifest: DigestedManifest): string {
-  const { snapshotId, producedAt, permits, ancestors, organizations } = manifest;
+  const { snapshotId, producedAt, epoch, changesSince, permits, ancestors, organizations } = manifest;
   return linesDigest(
-    [[snapshotId, producedAt, ...permitValues(permits)]],
+    [[snapshotId, producedAt, epoch, changesSince, ...permitValues(permits)]],
     ancestors.map((one) => [one.snapshotId, one.producedAt]),
     organizations.map((one) => [one.organizationId, one.name, one.since, one.deletionsDigest]),
     organizations.flatMap(({ organizationId, lists }) =>
@@ -135,8 +152,8 @@ export function manifestDigest(manifest: DigestedManifest): string {
         .filter(([, list]) => isDeclared(list))
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([name, one]) => [
-          ...[organizationId, name, one.recordCount, one.recordBytes, one.textBytes, one.listElements],
-          ...[one.longestRow, one.recordsSum, one.digest],
+          ...[organizationId, name, one.rowCount, one.recordCount, one.recordBytes, one.textBytes],
+          ...[one.listElements, one.longestRow, one.recordsSum, one.digest],
         ]),
     ),
   );

@@ -17,20 +17,24 @@ import {
 import { damaged, inconsistent, RefusedSnapshot } from './refused-snapshot.ts';
 import { MANIFEST_TEXTS, MAX_ANCESTORS, MAX_LISTS, MAX_NAMES_BYTES, MAX_ROW_BYTES } from './schema.ts';
 
-type SnapshotRow = Readonly<Record<'snapshot_id' | 'produced_at' | 'digest', string>> &
+type SnapshotRow = Readonly<
+  Record<'snapshot_id' | 'produced_at' | 'epoch' | 'changes_since' | 'digest', string>
+> &
   Readonly<Record<`permits_${Permit}`, number>>;
 
 /**
  * Reads the manifest, and checks its digest, names and counts.
- * The declared lists cover the tables, and no count exceeds the size of the file.
+ * The declared lists cover the tables, and no count exceeds a size.
+ * @param bytes size of the file, and of the whole file with a file of changes
  * @throws RefusedSnapshot
  */
-export function readManifest(database: Database.Database, fileBytes: number): Manifest {
+export function readManifest(database: Database.Database, bytes: number): Manifest {
   for (const { table, limits } of MANIFEST_TEXTS) checkTable(database, table, limits);
   checkManifestSize(database);
   const rows = database.prepare<[], SnapshotRow>('SELECT * FROM snapshot').all();
   if (rows.length !== 1) throw inconsistent(`its table "snapshot" has ${rows.length} rows instead of one`);
-  const [{ snapshot_id: snapshotId, produced_at: producedAt, digest, ...row }] = rows;
+  const [{ snapshot_id: snapshotId, produced_at: producedAt, epoch, digest, ...row }] = rows;
+  const { changes_since: changesSince } = row;
   const permits = PERMITS.filter((permit) => row[`permits_${permit}`] === 1);
   const organizations = readOrganizations(database);
   const ancestors = database
@@ -38,7 +42,7 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
       'SELECT snapshot_id AS snapshotId, produced_at AS producedAt FROM ancestors ORDER BY rowid',
     )
     .all();
-  const manifest = { snapshotId, producedAt, permits, ancestors, organizations };
+  const manifest = { snapshotId, producedAt, epoch, changesSince, permits, ancestors, organizations };
   if (manifestDigest(manifest) !== digest) throw damaged('its manifest does not match its digest');
   if (organizations.length === 0) throw new RefusedSnapshot('no-organization', 'it holds no organization');
   for (const { organizationId } of organizations) {
@@ -46,7 +50,7 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
       throw inconsistent(`its organization_id "${organizationId}" ${ORGANIZATION_ID_RULE}`);
   }
   checkHistory(manifest);
-  checkLists(manifest, fileBytes);
+  checkLists(manifest, bytes);
   checkRows(database, manifest);
   return manifest;
 }
@@ -103,8 +107,8 @@ function readOrganizations(database: Database.Database): ManifestOrganization[] 
     [],
     Omit<DeclaredList, 'firstRow'> & Readonly<Record<'organizationId' | 'collection', string>>
   >(
-    `SELECT organization_id AS organizationId, collection, record_count AS recordCount, record_bytes AS recordBytes,
-            text_bytes AS textBytes, list_elements AS listElements,
+    `SELECT organization_id AS organizationId, collection, row_count AS rowCount, record_count AS recordCount,
+            record_bytes AS recordBytes, text_bytes AS textBytes, list_elements AS listElements,
             longest_row AS longestRow, records_sum AS recordsSum, digest
      FROM lists ORDER BY organization_id, collection`,
   );
@@ -126,13 +130,17 @@ function readOrganizations(database: Database.Database): ManifestOrganization[] 
 /** Refuses malformed ids and times of snapshots, and a history that is not in the order of their times. */
 function checkHistory(manifest: Manifest): void {
   let latest: Instant | undefined;
-  for (const { snapshotId, producedAt } of [...manifest.ancestors, manifest]) {
+  const { ancestors, epoch, changesSince } = manifest;
+  if (!UUID.test(epoch)) throw inconsistent(`its epoch "${epoch}" is not a UUID`);
+  for (const { snapshotId, producedAt } of [...ancestors, manifest]) {
     if (!UUID.test(snapshotId)) throw inconsistent(`its snapshot_id "${snapshotId}" is not a UUID`);
     const instant = instantOf(producedAt);
     if (latest !== undefined && instant <= latest)
       throw inconsistent(`its snapshot of ${producedAt} is not later than the ancestor before it`);
     latest = instant;
   }
+  if (changesSince !== '' && (latest === undefined || instantOf(changesSince) > latest))
+    throw inconsistent(`it has changes since ${changesSince}, which is after the snapshot`);
   for (const { organizationId, since } of manifest.organizations) {
     if (latest === undefined || instantOf(since) > latest)
       throw inconsistent(`the history of organization "${organizationId}" begins after the snapshot`);
@@ -140,14 +148,16 @@ function checkHistory(manifest: Manifest): void {
 }
 
 /** Refuses counts and sums out of bounds, and more bytes than the file has. */
-function checkLists({ organizations }: Manifest, fileBytes: number): void {
+function checkLists({ organizations, changesSince }: Manifest, fileBytes: number): void {
   let declaredBytes = 0;
   for (const { organizationId, lists } of organizations) {
     for (const { name } of COLLECTIONS) {
-      const { recordCount, recordBytes, textBytes, listElements, longestRow, recordsSum } = lists[name];
+      const { rowCount, recordCount, recordBytes, textBytes, listElements, longestRow, recordsSum } =
+        lists[name];
       const list = `${name} of "${organizationId}"`;
-      const counts = [recordCount, recordBytes, textBytes, listElements, longestRow];
-      const isBounded = recordBytes >= recordCount && longestRow <= MAX_ROW_BYTES;
+      const counts = [rowCount, recordCount, recordBytes, textBytes, listElements, longestRow];
+      const isComplete = changesSince === '' ? rowCount === recordCount : rowCount <= recordCount;
+      const isBounded = isComplete && recordBytes >= recordCount && longestRow <= MAX_ROW_BYTES;
       if (
         counts.some((one) => one < 0 || one > fileBytes) ||
         !isBounded ||
@@ -164,14 +174,19 @@ function checkLists({ organizations }: Manifest, fileBytes: number): void {
 }
 
 /** Refuses tables with other rows than "lists" declares, and deletions of other organizations. */
-function checkRows(database: Database.Database, { organizations }: Manifest): void {
+function checkRows(database: Database.Database, { organizations, changesSince }: Manifest): void {
   for (const { name } of COLLECTIONS) {
     const declared = organizations.reduce((sum, { lists }) => sum + lists[name].recordCount, 0);
     const bounds = database.prepare<[], readonly [first: number | null, last: number | null]>(
       `SELECT (SELECT min(row) FROM ${name}), (SELECT max(row) FROM ${name})`,
     );
-    const [first, last] = bounds.raw().get() ?? [];
-    if (declared === 0 ? first !== null : first !== 1 || last !== declared)
+    const [first, last] = bounds.raw().get() ?? [null, null];
+    const isWhole = changesSince === '';
+    const isSound =
+      first === null || last === null
+        ? declared === 0 || !isWhole
+        : last <= declared && (isWhole ? first === 1 && last === declared : first >= 1);
+    if (!isSound)
       throw inconsistent(`the rows of ${name} are ${first} to ${last}, but "lists" declares ${declared}`);
   }
   const foreign = database

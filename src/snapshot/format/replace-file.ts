@@ -1,15 +1,29 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { open } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { RefusedSnapshot } from './refused-snapshot.ts';
-import { identityOf, manifestOf } from './snapshot-file.ts';
+import { type Manifest, recordsDigest } from './manifest.ts';
+import { changesOf, manifestOf } from './open-snapshot.ts';
+import { identityOf, SNAPSHOT_SUFFIX } from './snapshot-file.ts';
 
 /** Modes of files with records, and of the folders for them: personal data is for the owner and the group. */
 export const FILE_MODE = 0o640;
 export const FOLDER_MODE = 0o750;
+const LOCK_MODE = 0o660;
 
 /** A file or folder to which nothing was added for this long is abandoned, on any machine. */
 const ABANDONED_AFTER_MS = 86_400_000;
@@ -20,7 +34,7 @@ const ABANDONED_AFTER_MS = 86_400_000;
  *
  *     .north.sqlite.building-HOST-PID-RANDOM
  */
-export function newHiddenPath(path: string, activity: 'building' | 'publishing'): string {
+export function newHiddenPath(path: string, activity: 'building' | 'publishing' | 'tidying'): string {
   const folder = dirname(path);
   const prefix = `.${basename(path)}.${activity}-`;
   for (const entry of readdirSync(folder).filter((file) => file.startsWith(prefix))) {
@@ -44,25 +58,90 @@ function isOfEndedProcess(author: string): boolean {
   }
 }
 
+/** What is in the place of a snapshot. */
+export interface Present {
+  /** Changes with each file. */
+  readonly identity: string;
+  /** The same for a whole file that was made of the same changes; undefined for what is no snapshot. */
+  readonly content: string | undefined;
+}
+
+export function presentAt(path: string): Present {
+  const manifest = manifestOf(path);
+  return { identity: identityOfBoth(path), content: manifest && contentOf(manifest) };
+}
+
+/** Returns a text that differs for other records, also under the same snapshot id, and for another publication. */
+export function contentOf(manifest: Manifest): string {
+  return [manifest.epoch, manifest.snapshotId, recordsDigest(manifest)].join(' ');
+}
+
+function identityOfBoth(path: string): string {
+  return `${identityOf(path)} ${identityOf(changesOf(path))}`;
+}
+
 /**
- * Replaces a file. Other builds and publications in its place wait.
- * @param former the identity of the file to replace
- * @throws RefusedSnapshot when the path has another file by now
+ * Replaces a file.
+ * @param former what is replaced
+ * @throws RefusedSnapshot when there is something else by now
  */
-export function replaceFile<T>(path: string, former: string | undefined, replace: () => T): T {
-  using locks = new DisposableStack();
-  // Nothing is written. A file of another user, or one that is no snapshot, is compared only.
-  const present = statSync(path, { throwIfNoEntry: false });
-  if (present?.uid === process.geteuid?.() && manifestOf(path) !== undefined) {
-    const database = new Database(path, { fileMustExist: true });
-    locks.adopt(database, () => database.close()).exec('BEGIN IMMEDIATE');
+export function replaceFile<T>(path: string, former: Present, replace: () => T): T {
+  const isSame =
+    identityOfBoth(path) === former.identity ||
+    (former.content !== undefined && presentAt(path).content === former.content);
+  if (isSame) return replace();
+  throw new RefusedSnapshot(
+    'unfinished',
+    'the file to replace has changed meanwhile: build or publish again',
+  );
+}
+
+/**
+ * Does work while no other process changes what is published in the place of a file. The lock is that of the name: the
+ * files are replaced. It ends with the process.
+ * @throws RefusedSnapshot when it is held for too long, or cannot be had
+ */
+export function withLock<T>(path: string, work: () => T): T {
+  const file = join(dirname(path), `.${basename(path, SNAPSHOT_SUFFIX)}.lock`);
+  const isNew = !existsSync(file);
+  const database = new Database(file);
+  try {
+    try {
+      // Nothing is written.
+      database.exec('BEGIN IMMEDIATE');
+      if (isNew) shareLock(file);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new RefusedSnapshot('unfinished', `its lock ${file} cannot be had: ${reason}; try again`);
+    }
+    return work();
+  } finally {
+    database.close();
   }
-  if (identityOf(path) !== former)
-    throw new RefusedSnapshot(
-      'unfinished',
-      'the file to replace has changed meanwhile: build or publish again',
-    );
-  return replace();
+}
+
+/** Lets the owner and the group of the folder have a lock, whoever has created it. */
+function shareLock(file: string): void {
+  const { uid, gid } = statSync(dirname(file));
+  if (process.geteuid?.() === 0) chownSync(file, uid, gid);
+  chmodSync(file, LOCK_MODE);
+}
+
+/** Puts a whole file in the place of a snapshot, and removes the changes of the former one. */
+export function putWhole(file: string, path: string): void {
+  renameSync(file, path);
+  // Without the changes, the former file would be what it was before them.
+  syncFolder(dirname(path));
+  rmSync(changesOf(path), { force: true });
+}
+
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
 }
 
 /** Flushes a file or folder to disk, so that it survives a power loss. */

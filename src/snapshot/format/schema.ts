@@ -1,8 +1,8 @@
 import type { CollectionName } from '../../contract/operations.ts';
-import { createHash, hash } from 'node:crypto';
+import { createHash, hash, type Hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { type Bytes, MEGABYTE } from '../../store/memory/shared-arrays.ts';
+import { type Bytes, MEGABYTE, type Uint32s } from '../../store/memory/shared-arrays.ts';
 import type { CollectionLayout } from './layout.ts';
 
 /** Identification, schema, limits and digests of a snapshot file. `docs/snapshot-format.md` describes them. */
@@ -75,21 +75,30 @@ export function rowBytes({ idColumn, columns }: CollectionLayout): string {
 }
 
 /**
- * Computes the digest of a list, base64url: SHA-256 over two lines, the hexadecimal SHA-256 of the values of all
- * records, and that of the records. Values are JSON arrays as of `valueColumns`. A comma follows each of both.
+ * Computes the digest of a list in a file, base64url: SHA-256 over two lines, the hexadecimal SHA-256 of the values of all
+ * its records in the file, and that of the records, and a third of the rows in a file of changes. Values are JSON arrays
+ * as of `valueColumns`. A comma follows each of them.
  */
 export class ListDigest {
   readonly #values = createHash('sha256');
   readonly #records = createHash('sha256');
+  readonly #rows: Hash | undefined;
+
+  constructor(isOfChanges: boolean) {
+    if (isOfChanges) this.#rows = createHash('sha256');
+  }
 
   /** Adds the next records. */
-  add(block: { readonly values: Bytes; readonly records: Bytes }): void {
+  add(block: { readonly values: Bytes; readonly records: Bytes; readonly rows: Uint32s }): void {
     this.#values.update(block.values);
     this.#records.update(block.records);
+    this.#rows?.update(`${block.rows.join()},`);
   }
 
   finish(): string {
-    const lines = [this.#values, this.#records].map((one) => `${one.digest('hex')}\n`);
+    const lines = [this.#values, this.#records, this.#rows].map((one) =>
+      one ? `${one.digest('hex')}\n` : '',
+    );
     return hash('sha256', lines.join(''), 'base64url');
   }
 }

@@ -5,8 +5,6 @@ import { readManifest } from './read-manifest.ts';
 import { type RefusalReason, RefusedSnapshot } from './refused-snapshot.ts';
 import { APPLICATION_ID, FORMAT_VERSION, SCHEMA_STATEMENTS, schemaStatements } from './schema.ts';
 
-export type OpenSnapshot = ReturnType<typeof openSnapshot>;
-
 /**
  * Settings against a hostile file (https://www.sqlite.org/security.html). better-sqlite3 sets "defensive" itself unless
  * `unsafeMode` is called, and does not offer `sqlite3_limit`. A truncated file that is mapped would end the process.
@@ -23,11 +21,23 @@ export function identityOf(path: string): string | undefined {
   return status && [status.dev, status.ino, status.size, status.mtimeNs].join();
 }
 
+/** A snapshot file that is open: a whole one, or one of changes. */
+export interface OpenFile extends Disposable {
+  readonly database: Database.Database;
+  readonly manifest: Manifest;
+  /**
+   * Attaches the file to another database.
+   * @throws RefusedSnapshot when it has been replaced
+   */
+  readonly attachTo: (other: Database.Database, schema: string) => void;
+}
+
 /**
  * Opens a snapshot file, and checks its header, schema and manifest.
+ * @param wholeBytes size of the whole file, for a file of changes
  * @throws RefusedSnapshot
  */
-export function openSnapshot(path: string) {
+export function openFile(path: string, wholeBytes = 0): OpenFile {
   let database: Database.Database | undefined;
   try {
     const before = identityOf(path);
@@ -41,22 +51,20 @@ export function openSnapshot(path: string) {
     if (identityOf(path) !== before)
       throw new RefusedSnapshot('unfinished', 'it was written to or replaced while it was being opened');
     const opened = database;
-    const manifest = readManifest(opened, size);
-    return { database: opened, manifest, [Symbol.dispose]: () => opened.close() };
+    const manifest = readManifest(opened, size + wholeBytes);
+    const attachTo = (other: Database.Database, schema: string) => {
+      // SQLite would create a file that is missing.
+      const isSame = identityOf(path) === before;
+      for (const [pragma, value] of DEFENCES) other.pragma(`${pragma} = ${value}`);
+      if (isSame) other.prepare(`ATTACH ? AS ${schema}`).run(path);
+      const select = `SELECT snapshot_id FROM ${schema}.snapshot`;
+      if (!isSame || other.prepare<[], string>(select).pluck().get() !== manifest.snapshotId)
+        throw new RefusedSnapshot('unfinished', 'it was replaced while it was being read: try again');
+    };
+    return { database: opened, manifest, attachTo, [Symbol.dispose]: () => opened.close() };
   } catch (error) {
     database?.close();
     throw asRefusal(error);
-  }
-}
-
-/** Returns the manifest of a file; undefined if it cannot be read as a snapshot. */
-export function manifestOf(path: string): Manifest | undefined {
-  try {
-    using snapshot = openSnapshot(path);
-    return snapshot.manifest;
-  } catch (error) {
-    if (error instanceof RefusedSnapshot) return undefined;
-    throw error;
   }
 }
 

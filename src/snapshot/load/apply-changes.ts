@@ -34,6 +34,7 @@ export function loadOrContinue(list: StoredList, form?: RecordForm): LoadedColle
   const { same, layout, range, predecessor } = list;
   if (predecessor === undefined) return loadCollection(list, form);
   if (same === undefined) return applyChanges(list, predecessor, form);
+  list.blocks.forEach(() => undefined);
   const { [layout.name]: image } = same.collections;
   return { image, changed: changesSince(predecessor.changed, range.since), continued: (records) => records };
 }
@@ -51,7 +52,7 @@ export function bytesToCopy(list: StoredList): number {
 /**
  * Makes a list of its predecessor and of the records that changed since: records that stay are neither read nor indexed
  * again. The sum of the digests of all records shows that they are the declared ones.
- * @param list its blocks have the records that changed since the predecessor
+ * @param list its blocks have the records that changed since the predecessor, and may have others
  * @throws OtherHistory
  */
 export function applyChanges(
@@ -84,10 +85,10 @@ function changesSince({ sorted, rows }: InstantImage, since: Instant): InstantIm
   return instantImage(sorted.slice(first), rows.subarray(first));
 }
 
-/** Reads the changed records, and finds where the others come from. */
+/** Finds the records that changed since the predecessor, and where the others come from. */
 function mergeRows(
   list: StoredList,
-  { image: earlier, deleted }: Predecessor,
+  { image: earlier, until, deleted }: Predecessor,
   columns: EarlierColumns,
   form?: RecordForm,
 ): Origins {
@@ -108,6 +109,7 @@ function mergeRows(
   for (const block of blocks) {
     block.checkUtf8(0, block.count);
     for (const [i, row] of block.rows.entries()) {
+      if (block.changedAt[i] <= until) continue;
       if (!block.isChange(i, range)) throw new OtherHistory(layout);
       if (form !== undefined) block.checkForm(form, i);
       leave(block.idAt(i));

@@ -12,6 +12,8 @@ import { type BlockColumn, decodeBlock } from './block-values.ts';
 import type { RecordForm } from './record-form.ts';
 
 const BRACE = 0x7d;
+/** Follows the last value of a record. */
+const ARRAY_END = '],';
 
 /** The value of a record in an index column. */
 export type RecordValue = Instant | readonly string[];
@@ -37,15 +39,14 @@ export class Block {
     this.layout = layout;
     this.#stored = stored;
     this.count = stored.count;
-    const { firstRow, rows } = stored;
-    this.rows = Uint32Array.from(rows?.split(',') ?? { length: this.count }, (row, i) =>
-      rows === undefined ? firstRow + i : Number(row),
-    );
+    this.rows = stored.rows;
     this.records = stored.records;
     const kinds = layout.columns.map(({ holds }) => holds);
     const decoded = decodeBlock(stored.values, this.count, kinds);
     if (decoded === undefined)
-      throw inconsistent(`a row of ${layout.name} from record ${firstRow} on has a value of another type`);
+      throw inconsistent(
+        `a row of ${layout.name} from record ${this.rows[0]} on has a value of another type`,
+      );
     this.changedAt = decoded.changedAt;
     this.ids = decoded.ids;
     this.columns = decoded.columns;
@@ -81,6 +82,15 @@ export class Block {
 
   idAt(i: number): string {
     return decodeText(this.ids, i);
+  }
+
+  /** Returns the values and the records `from … to - 1` as they are stored. */
+  slice(from: number, to: number): Pick<StoredBlock, 'values' | 'records'> {
+    const valuesAt = (i: number) => (i === 0 ? 0 : this.#decoded.ends[i - 1] + ARRAY_END.length);
+    return {
+      values: this.#stored.values.subarray(valuesAt(from), valuesAt(to)),
+      records: this.#stored.records.subarray(this.offsets[from], this.offsets[to]),
+    };
   }
 
   /** Returns the bytes of a record, without the comma after it. */

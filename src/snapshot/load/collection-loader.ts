@@ -15,6 +15,8 @@ import type { RecordForm } from './record-form.ts';
 
 /** What the histories of the organizations of a file have in common. */
 export interface FileHistory extends Pick<HistoryImage, 'digest' | 'lineage' | 'since' | 'until'> {
+  /** Time up to which changes are missing in the file of changes, if there is one. */
+  readonly changesSince: Instant | undefined;
   /** Production times of the snapshot and its ancestors. */
   readonly times: ReadonlySet<bigint>;
 }
@@ -32,8 +34,8 @@ export interface Predecessor {
 export interface StoredList {
   readonly layout: CollectionLayout;
   readonly declared: DeclaredList;
-  /** Those of its records that are read. Each block is taken when the one before it is loaded. */
-  readonly blocks: Iterable<Block>;
+  /** Its records, or the changes alone if it has a predecessor. Each block is taken when the one before it is loaded. */
+  readonly blocks: Generator<Block>;
   /** Lists in memory whose records the new one shares, the live one first. */
   readonly known: readonly KnownList[];
   /** The list in memory with the same digest. Of such a list, only the changes are read. */

@@ -1,12 +1,12 @@
 import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS, type CollectionLayout } from '../format/layout.ts';
 import { type Deletion, instantOf, type ManifestOrganization, readDeletions } from '../format/manifest.ts';
 import type { CollectionName } from '../../contract/operations.ts';
-import type { Instant } from '../../contract/timestamp.ts';
-import type { openSnapshot } from '../format/snapshot-file.ts';
-import { BlockReader, type StoredBlock } from './block-reader.ts';
+import type { OpenSnapshot } from '../format/open-snapshot.ts';
+import type { StoredBlock } from './block-reader.ts';
+import type { SnapshotReader } from './snapshot-reader.ts';
 
-/** A part of the content of a snapshot file: records, the end of the changes of a list, or deletions of an organization. */
-export type Part = StoredBlock | { readonly isEnd: true } | { readonly deletions: readonly Deletion[] };
+/** A part of the content of a snapshot: records, or deletions of an organization. */
+export type Part = StoredBlock | { readonly deletions: readonly Deletion[] };
 
 /** Deletions in each part but the last one of an organization. */
 const DELETIONS = 1000;
@@ -14,27 +14,27 @@ const DELETIONS = 1000;
 /** The largest collections come first: their build memory is released before the others are read. */
 export const IN_LOAD_ORDER: readonly CollectionLayout[] = [TICKETS, ORDERS, EVENTS, SESSIONS, OFFERS];
 
-/** What is read of an organization. */
+/** An organization to read. */
 export interface ReadOrganization {
   readonly organization: ManifestOrganization;
-  /** By collection: the records that changed after a time, or none; by default all. */
-  readonly only?: Readonly<Partial<Record<CollectionName, Instant | 'none'>>>;
+  /** Collections of which only the changes are read; by default none. */
+  readonly changesOf?: ReadonlySet<CollectionName>;
 }
 
 /**
- * Reads the content of a snapshot file in the order in which it is loaded: of each organization its deletions, then its
- * lists. Checks the digests of deletions and of whole lists.
+ * Reads the content of a snapshot in the order in which it is loaded: of each organization its deletions, then its lists.
+ * Checks the digests.
  * @throws RefusedSnapshot
  */
 export function* readParts(
-  { database, manifest }: ReturnType<typeof openSnapshot>,
+  { latest: { database, manifest } }: OpenSnapshot,
+  reader: SnapshotReader,
   organizations: Iterable<ReadOrganization> = manifest.organizations.map((organization) => ({
     organization,
   })),
-  reader = new BlockReader(database),
 ): Generator<Part> {
   const until = instantOf(manifest.producedAt);
-  for (const { organization, only = {} } of organizations) {
+  for (const { organization, changesOf } of organizations) {
     let deletions: Deletion[] = [];
     for (const deletion of readDeletions(database, organization, until)) {
       if (deletions.push(deletion) < DELETIONS) continue;
@@ -43,26 +43,20 @@ export function* readParts(
     }
     yield { deletions };
     for (const layout of IN_LOAD_ORDER) {
-      const { [layout.name]: after } = only;
-      const list = [layout, organization.organizationId, organization.lists[layout.name]] as const;
-      if (after === undefined) yield* reader.readList(...list);
-      else if (after !== 'none') {
-        yield* reader.read(...list, after);
-        yield { isEnd: true };
-      }
+      const list = [layout, organization.organizationId] as const;
+      yield* changesOf?.has(layout.name) === true ? reader.readChanges(...list) : reader.readList(...list);
     }
   }
 }
 
 /**
  * Takes the blocks of the next list.
- * @param count number of its records; undefined when only the changes are read
+ * @param count number of its records that are read
  */
-export function* takeBlocks(parts: Iterator<Part>, count?: number): Generator<StoredBlock> {
-  for (let taken = 0; taken !== count;) {
+export function* takeBlocks(parts: Iterator<Part>, count: number): Generator<StoredBlock> {
+  for (let taken = 0; taken < count;) {
     const { value: part } = parts.next() as IteratorResult<Part, undefined>;
     if (part === undefined || 'deletions' in part) throw new Error('the next part of the file is of no list');
-    if ('isEnd' in part) return;
     taken += part.count;
     yield part;
   }

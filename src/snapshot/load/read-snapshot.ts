@@ -19,7 +19,8 @@ import {
   TICKETS,
 } from '../format/layout.ts';
 import { instantOf, type Manifest, manifestDigest, recordsIn } from '../format/manifest.ts';
-import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
+import { openSnapshot } from '../format/open-snapshot.ts';
+import { asRefusal } from '../format/snapshot-file.ts';
 import { checkRecords } from './check-records.ts';
 import { bytesToCopy, loadOrContinue, OtherHistory } from './apply-changes.ts';
 import type { FileHistory, StoredList } from './collection-loader.ts';
@@ -27,7 +28,7 @@ import { loadDeletions } from './load-deletions.ts';
 import { type RecordForm, STORED_EVENT, STORED_OFFER, STORED_ORDER, STORED_TICKET } from './record-form.ts';
 import { IN_LOAD_ORDER, type Part, type ReadOrganization, readParts, takeDeletions } from './parts.ts';
 import type { Block } from './block.ts';
-import { BlockReader } from './block-reader.ts';
+import { SnapshotReader } from './snapshot-reader.ts';
 import { storedList, type StoredOrganization, storedOrganization } from './stored-organization.ts';
 import { loadSessions } from './sessions-loader.ts';
 
@@ -48,12 +49,6 @@ export interface ReadOptions {
   readonly isThorough?: boolean | undefined;
 }
 
-/** Reads the manifest of a snapshot file, and none of its content. Throws RefusedSnapshot like the others here. */
-export function inspectSnapshot(path: string): Manifest {
-  using snapshot = openSnapshot(path);
-  return snapshot.manifest;
-}
-
 /**
  * Reads a snapshot file into shared memory, and checks it in full.
  * The checks cover header, schema, counts, order of sessions, distinct ids, the digest of each list that is read whole,
@@ -65,8 +60,8 @@ export function readOrganizations(
   onOrganization: (image: LoadedImage) => void,
 ): Manifest {
   using snapshot = openSnapshot(path);
-  const reader = new BlockReader(snapshot.database);
-  const partsOf: PartsOf = (organizations) => readParts(snapshot, organizations, reader);
+  const reader = new SnapshotReader(snapshot);
+  const partsOf: PartsOf = (organizations) => readParts(snapshot, reader, organizations);
   return loadOrganizations(snapshot.manifest, partsOf, options, onOrganization);
 }
 
@@ -88,6 +83,7 @@ export function loadOrganizations(
     lineage: lineageOf(snapshots),
     since: snapshots[0][1],
     until: instantOf(manifest.producedAt),
+    changesSince: manifest.changesSince === '' ? undefined : instantOf(manifest.changesSince),
     times: new Set(snapshots.map(([, instant]) => instant)),
   };
   /**

@@ -1,8 +1,10 @@
 import { workerData } from 'node:worker_threads';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
+import { openSnapshot } from '../format/open-snapshot.ts';
+import { asRefusal } from '../format/snapshot-file.ts';
 import { readParts } from './parts.ts';
 import { awaitPass, put, type QueueEnd } from './part-queue.ts';
+import { SnapshotReader } from './snapshot-reader.ts';
 
 /** The reader: a thread that reads one snapshot file ahead of the loader, and checks digests, until it is terminated. */
 
@@ -15,10 +17,11 @@ const { path, queue } = workerData as FileReaderData;
 
 try {
   using snapshot = openSnapshot(path);
+  const reader = new SnapshotReader(snapshot);
   put(queue, { manifest: snapshot.manifest });
   for (let passes = 0; ; passes++) {
     awaitPass(queue, passes);
-    for (const part of readParts(snapshot)) {
+    for (const part of readParts(snapshot, reader)) {
       if ('records' in part) put(queue, part, [part.values.buffer, part.records.buffer]);
       else put(queue, part);
     }

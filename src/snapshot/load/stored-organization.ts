@@ -1,3 +1,4 @@
+import type { CollectionName } from '../../contract/operations.ts';
 import type { KnownList } from '../../store/registry/store-view.ts';
 import { byList, listOf } from '../../store/organization-image.ts';
 import { type CollectionLayout, COLLECTIONS, layoutsOf } from '../format/layout.ts';
@@ -15,10 +16,10 @@ import { type Part, takeBlocks } from './parts.ts';
 
 export type StoredOrganization = ReturnType<typeof storedOrganization>;
 
-/** Returns an organization with what is read of it: all, or of lists that descend from live ones only the changes. */
+/** Returns an organization with what is read of it: all, or of lists that descend from live ones the changes alone. */
 export function storedOrganization(
   organization: ManifestOrganization,
-  { since: earliest, until, times }: FileHistory,
+  { since: earliest, until, changesSince, times }: FileHistory,
   inMemory: readonly KnownList[],
 ) {
   const began = instantOf(organization.since);
@@ -34,17 +35,17 @@ export function storedOrganization(
     const isOther = same !== undefined && same !== live?.image;
     return { digest, known, same, live: isOther ? undefined : live };
   });
-  const continued = COLLECTIONS.flatMap(({ name }) => {
-    const { same, live } = lists[listOf(name)];
-    if (live?.history === undefined) return [];
-    return [[name, same === undefined ? live.history.until : 'none'] as const];
+  const continued = COLLECTIONS.filter(({ name }) => {
+    const { live } = lists[listOf(name)];
+    return live?.history !== undefined && changesSince !== undefined && live.history.until >= changesSince;
   });
-  return { organization, only: Object.fromEntries(continued), range, lists, inMemory };
+  const changesOf: ReadonlySet<CollectionName> = new Set(continued.map(({ name }) => name));
+  return { organization, changesOf, range, lists, inMemory };
 }
 
 /** Returns a collection to read. */
 export function storedList(
-  { organization, only, range, lists }: StoredOrganization,
+  { organization, changesOf, range, lists }: StoredOrganization,
   layout: CollectionLayout,
   parts: Iterator<Part>,
   deletions: readonly Deletion[],
@@ -52,14 +53,13 @@ export function storedList(
   const { name } = layout;
   const declared = organization.lists[name];
   const read = function* () {
-    if (only[name] === 'none') return;
-    const isWhole = !(name in only);
+    const isWhole = !changesOf.has(name);
     const rest = { ...declared };
     const differs = (how: string) =>
       inconsistent(
         `the ${name} of "${organization.organizationId}" have ${how} bytes or elements than declared`,
       );
-    for (const stored of takeBlocks(parts, isWhole ? declared.recordCount : undefined)) {
+    for (const stored of takeBlocks(parts, isWhole ? declared.recordCount : declared.rowCount)) {
       const block = new Block(layout, stored);
       rest.recordBytes -= block.recordBytes;
       rest.textBytes -= block.textBytes;

@@ -1,4 +1,5 @@
-import { constants, existsSync, lstatSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { constants, existsSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { chmod, copyFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -12,10 +13,12 @@ import {
 } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { aheadOfClock, checkSuccession } from '../format/succession.ts';
-import { FILE_MODE, newHiddenPath, replaceFile, sync } from '../format/replace-file.ts';
-import { identityOf, isSnapshotName, manifestOf, SNAPSHOT_SUFFIX } from '../format/snapshot-file.ts';
+import { FILE_MODE, newHiddenPath, putWhole, sync, withLock } from '../format/replace-file.ts';
+import { inspectSnapshot, manifestOf, openSnapshot } from '../format/open-snapshot.ts';
+import { isSnapshotName, SNAPSHOT_SUFFIX } from '../format/snapshot-file.ts';
 import { loadSnapshot } from '../load/load-snapshot.ts';
-import { inspectSnapshot, type OnProgress } from '../load/read-snapshot.ts';
+import { inTurns, makeWhole } from '../write/make-whole.ts';
+import { type OnProgress } from '../load/read-snapshot.ts';
 
 export interface PublishOptions {
   readonly file: string;
@@ -72,7 +75,8 @@ async function publishCopy(options: PublishOptions) {
   const { file, path, permits, onCopy, onProgress, signal } = options;
   checkFiles(file, path);
   // Refuses before gigabytes are copied. The copy is checked again, since the folder may change during the copy.
-  const declared = inspectSnapshot(file);
+  using snapshot = openSnapshot(file);
+  const { manifest: declared, changes } = snapshot;
   const warning = options.allowFuture === true ? undefined : aheadOfClock(declared.producedAt, Date.now());
   if (warning !== undefined) throw new NotPublished(`${file}: ${warning}, or permit it with --allow-future`);
   checkPublication({ ...declared, permits }, path);
@@ -81,16 +85,18 @@ async function publishCopy(options: PublishOptions) {
   const copy = newHiddenPath(path, 'publishing');
   try {
     onCopy?.();
-    await copyFile(file, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    if (changes === undefined)
+      await copyFile(file, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    else await inTurns(makeWhole(snapshot, copy), signal);
     signal?.throwIfAborted();
     await chmod(copy, FILE_MODE);
-    const manifest = writePermits(copy, permits);
+    const manifest = stamp(copy, permits);
     await loadSnapshot(copy, { onProgress, isThorough: true, signal });
     await sync(copy);
     signal?.throwIfAborted();
-    const isDescendant = replaceFile(path, identityOf(path), () => {
+    const isDescendant = withLock(path, () => {
       const descends = checkPublication(manifest, path);
-      renameSync(copy, path);
+      putWhole(copy, path);
       return descends;
     });
     return { manifest, isDescendant, isCompared: replaced !== undefined, isUnreadable };
@@ -148,22 +154,20 @@ export function* manifestsIn(folder: string): Generator<[file: string, manifest:
 }
 
 /**
- * Replaces the permits of a snapshot file, and updates its manifest digest. No other process may read the file.
- * Leaves the file unchanged when it has these permits already.
+ * Gives a whole file permits and an epoch of its own, so that no earlier changes apply to it. No other process may read it.
  * @throws RefusedSnapshot when the file is not a snapshot
  */
-function writePermits(path: string, permits: readonly Permit[]): Manifest {
-  const found = inspectSnapshot(path);
-  const manifest: Manifest = { ...found, permits };
+function stamp(path: string, permits: readonly Permit[]): Manifest {
+  const manifest: Manifest = { ...inspectSnapshot(path), permits, epoch: randomUUID() };
   const digest = manifestDigest(manifest);
-  if (digest === manifestDigest(found)) return manifest;
   const database = new Database(path, { fileMustExist: true });
   try {
     // No journal is needed: an incomplete copy is removed.
     database.pragma('journal_mode = OFF');
     database.pragma('synchronous = OFF');
     const columns = PERMITS.map((permit) => `permits_${permit} = ?`).join(', ');
-    database.prepare(`UPDATE snapshot SET ${columns}, digest = ?`).run(...permitValues(permits), digest);
+    const update = database.prepare(`UPDATE snapshot SET epoch = ?, ${columns}, digest = ?`);
+    update.run(manifest.epoch, ...permitValues(permits), digest);
   } finally {
     database.close();
   }

@@ -2,19 +2,20 @@ import { type FSWatcher, watch } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
+import { changesOf } from '../format/open-snapshot.ts';
 import { asRefusal, isSnapshotName } from '../format/snapshot-file.ts';
 
 /** A file counts as complete once nothing was written to it for this long. The loader refuses incomplete files. */
 const SETTLE_MS = 250;
 
 export interface SeenFile {
-  /** Changes with the content of the file. */
+  /** Changes with the content of the file, and of its changes. */
   readonly version: string;
   /** Time since which nothing was written to the file, as far as is known: milliseconds of the monotonic clock. */
   readonly since: number;
 }
 
-/** Lists the files of a snapshot folder with their versions, and listens for changes. */
+/** Lists the snapshots of a folder with their versions, and listens for changes. */
 export class SnapshotFolder {
   readonly #settleMs: number;
   readonly #path: string;
@@ -32,7 +33,7 @@ export class SnapshotFolder {
     return this.#settleMs - (performance.now() - since);
   }
 
-  /** Lists the snapshot files in name order. */
+  /** Lists the whole files in name order. */
   async list(): Promise<ReadonlyMap<string, SeenFile>> {
     const names = await readdir(this.#path);
     // One time for all files, so that files written together settle in order.
@@ -41,10 +42,12 @@ export class SnapshotFolder {
     for (const file of names.filter(isSnapshotName).sort()) {
       const status = await statusOf(join(this.#path, file));
       if (status === undefined) continue;
-      // A journal of the file is a reason to refuse it, so its removal must be a change.
-      const journals = names.filter((name) => name.startsWith(`${file}-`));
-      const version = [status.version, ...journals].join();
-      // A write sets both time stamps, a rename only that of the change. So a file that was renamed into place some time
+      const changes = changesOf(file);
+      const changed = names.includes(changes) ? await statusOf(join(this.#path, changes)) : undefined;
+      // A journal of a file is a reason to refuse it, so its removal must be a change.
+      const journals = names.filter((name) => name.startsWith(`${file}-`) || name.startsWith(`${changes}-`));
+      const version = [status.version, changed?.version ?? '', ...journals].join();
+      // Changes are only renamed into place. A write sets both time stamps, a rename only that of the change. So a file that was renamed into place some time
       // after its last write need not wait. The first listing also trusts the wall clock, which may change later.
       const { modifiedAt, changedAt } = status;
       const quietMs = (this.#seen === undefined ? wallClock : changedAt) - modifiedAt;

@@ -15,7 +15,7 @@ import { Refused } from '../../../scripts/run-command.ts';
 import { parseCredential } from '../../../src/keys/credential.ts';
 import { KeyRing } from '../../../src/keys/key-ring.ts';
 import { KeysFile, readKeys } from '../../../src/keys/keys-file.ts';
-import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../../src/snapshot/format/open-snapshot.ts';
 import { runHere } from '../../support/command.ts';
 import { buildFile } from '../../support/import-folder.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { diffSnapshots } from '../../../scripts/diff/diff-snapshots.ts';
-import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../../src/snapshot/format/open-snapshot.ts';
 import { buildFile } from '../../support/import-folder.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 import { SnapshotCommand } from '../snapshot-command.ts';

@@ -8,7 +8,7 @@ import {
   type ManifestOrganization,
   NO_RECORDS,
 } from '../../../src/snapshot/format/manifest.ts';
-import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../../src/snapshot/format/open-snapshot.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import { INHERITED } from '../../support/command.ts';
 import { declaration } from '../../support/empty-image.ts';

@@ -135,7 +135,7 @@ describe('The output of a build', () => {
     it(`waits for another build that replaces its ${option}`, async () => {
       await build(good(), target());
       const options = { [option]: target(), producedAt: new Date('2026-11-22T00:00:00Z') };
-      const other = new Database(target()).exec('BEGIN IMMEDIATE');
+      const other = new Database(inOutput('.a.lock')).exec('BEGIN IMMEDIATE');
       expect((await refusalOf(build(good(), target(), options), Error)).message).to.include('is locked');
       other.close();
       const { snapshotId } = await build(good(), target(), options);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { BuildOptions } from '../../../src/snapshot/builder/build-snapshot.ts';
+import type { BuildOptions } from '../../../src/snapshot/builder/build-options.ts';
 import { ImportRejected } from '../../../src/snapshot/builder/staging/rejections.ts';
 import { byCollection, COLLECTIONS } from '../../../src/snapshot/format/layout.ts';
 import { NotPublished } from '../../../src/snapshot/publish/publish-snapshot.ts';

@@ -1,11 +1,12 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import type { BuildOptions } from '../../../src/snapshot/builder/build-snapshot.ts';
+import type { BuildOptions } from '../../../src/snapshot/builder/build-options.ts';
 import { PERMITS } from '../../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
-import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { changesOf, inspectSnapshot } from '../../../src/snapshot/format/open-snapshot.ts';
 import { NotPublished, publishSnapshot } from '../../../src/snapshot/publish/publish-snapshot.ts';
+import { tidySnapshot } from '../../../src/snapshot/publish/tidy-snapshot.ts';
 import { replaceInRecords } from '../../support/alter-records.ts';
 import { buildFile, digestsOf, type Files } from '../../support/import-folder.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
@@ -42,7 +43,7 @@ describe('A build that publishes', () => {
     const before = readFileSync(served());
     const error = await refusalOf(publish(files, options), Error);
     expect(readFileSync(served()).equals(before)).to.equal(true);
-    expect(readdirSync(inFolder('served')).filter((name) => name.startsWith('.'))).to.deep.equal([]);
+    expect(readdirSync(inFolder('served')).filter((name) => /^\..*-/.test(name))).to.deep.equal([]);
     const refusal = error instanceof NotPublished ? error.cause : error;
     return refusal instanceof RefusedSnapshot ? refusal.reason : error.message;
   }
@@ -58,7 +59,7 @@ describe('A build that publishes', () => {
       (await publish(SMALL_IMPORT, { previous: served(), producedAt: new Date() })).isDescendant,
     ).to.equal(true);
     expect(digestsOf(readSnapshot(served()))).to.deep.equal(digestsOf(snapshot.image));
-    expect(readdirSync(inFolder('served'))).to.deep.equal(['a.sqlite']);
+    expect(readdirSync(inFolder('served'))).to.have.members(['.a.lock', 'a.sqlite']);
   });
 
   it('reports a snapshot that does not descend from the replaced one', async () => {
@@ -74,13 +75,16 @@ describe('A build that publishes', () => {
     expect(await refused(ONE_TICKET, { base: served() })).to.equal('conflict');
   });
 
-  it('is refused if a record of its base is damaged, also beside the changed ones', async () => {
+  it('is refused as one whole file if a record of its base is damaged, also beside the changed ones', async () => {
     for (const text of ['ticketId', 'orderId']) {
       const bytes = readFileSync(snapshot.path);
       bytes[bytes.indexOf('JPY', bytes.lastIndexOf(`{"${text}`))] ^= 1;
       writeFileSync(served(), bytes);
       for (const files of [NO_CHANGES, ONE_TICKET])
-        expect(await refused(files, { base: served() })).to.equal('damaged');
+        expect(await refused(files, { base: served(), isStrict: true })).to.equal('damaged');
+      await publish(NO_CHANGES, { base: served() });
+      expect((await refusalOf(tidySnapshot(served(), true), RefusedSnapshot)).reason).to.equal('damaged');
+      rmSync(changesOf(served()));
     }
   });
 
@@ -95,7 +99,7 @@ describe('A build that publishes', () => {
   });
 
   it('lets a publication in its place wait, under one lock', async () => {
-    const lock = new Database(served()).exec('BEGIN IMMEDIATE');
+    const lock = new Database(inFolder('served/.a.lock')).exec('BEGIN IMMEDIATE');
     const file = inFolder('files');
     await buildFile(SMALL_IMPORT, file, { producedAt: LATER });
     const publication = { file, path: served(), permits: [] };

@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import type { RefusalReason } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { FORMAT_VERSION } from '../../../src/snapshot/format/schema.ts';
-import { openSnapshot } from '../../../src/snapshot/format/snapshot-file.ts';
+import { openSnapshot } from '../../../src/snapshot/format/open-snapshot.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import { expectRefused, SoundSnapshot } from '../../support/sound-snapshot.ts';
 
@@ -159,7 +159,7 @@ describe('The snapshot reader', () => {
 
   it("opens a file with SQLite's defences on", () => {
     using opened = openSnapshot(snapshot.path);
-    const { database } = opened;
+    const { database } = opened.whole;
     // Without a mapping, SQLite may return no row.
     const setting = (pragma: string) => database.pragma(pragma, { simple: true }) ?? 0;
     const settings = ['trusted_schema', 'cell_size_check', 'query_only', 'mmap_size'].map(setting);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
-import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../../src/snapshot/format/open-snapshot.ts';
 import { COLLECTIONS, restamp } from '../../support/digests.ts';
 import { thrownBy } from '../../support/refusal.ts';
 import { expectRefused, SoundSnapshot } from '../../support/sound-snapshot.ts';
@@ -10,7 +10,7 @@ const REMEDY = 'the file is damaged; copy or build it again';
 const southTickets = (verb: string) => `${verb} WHERE organization_id = 'south' AND collection = 'tickets'`;
 const north = (change: string) => `UPDATE organizations SET ${change} WHERE organization_id = 'north'`;
 const southList = (collection: string) =>
-  `INSERT INTO lists VALUES ('south', '${collection}', 1, 10, 0, 0, 10, '', '')`;
+  `INSERT INTO lists VALUES ('south', '${collection}', 1, 1, 10, 0, 0, 10, '', '')`;
 const ancestor = (id: string, time: string) => `INSERT INTO ancestors VALUES ('${id}', '${time}')`;
 
 describe('The manifest reader', () => {

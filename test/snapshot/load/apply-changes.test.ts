@@ -1,4 +1,4 @@
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -9,11 +9,11 @@ import type { InstantImage } from '../../../src/store/index/instant-index.ts';
 import { type CollectionImage, collectionOf } from '../../../src/store/organization-image.ts';
 import { OFFERS, ORDERS, TICKETS } from '../../../src/snapshot/format/layout.ts';
 import { instantOf, readDeletions } from '../../../src/snapshot/format/manifest.ts';
-import { openSnapshot } from '../../../src/snapshot/format/snapshot-file.ts';
+import { openSnapshot } from '../../../src/snapshot/format/open-snapshot.ts';
 import { applyChanges } from '../../../src/snapshot/load/apply-changes.ts';
 import { Block } from '../../../src/snapshot/load/block.ts';
-import { BlockReader } from '../../../src/snapshot/load/block-reader.ts';
 import type { StoredList } from '../../../src/snapshot/load/collection-loader.ts';
+import { SnapshotReader } from '../../../src/snapshot/load/snapshot-reader.ts';
 import { byDepth } from '../../support/depth.ts';
 import { build, buildFile, textsOf, writeImport } from '../../support/import-folder.ts';
 import { change, World } from '../../support/random-history.ts';
@@ -68,7 +68,8 @@ function contentOf({ image, changed }: Continued, composites: readonly string[])
 }
 
 describe('A list that is made of the live one and of changes', () => {
-  it('equals the list that is loaded from the file, after any changes', async () => {
+  it('equals the list that is loaded from the files, after any changes', async () => {
+    let ofChanges = 0;
     const step = fc.array(change, { maxLength: 25 });
     await fc.assert(
       fc.asyncProperty(
@@ -76,26 +77,30 @@ describe('A list that is made of the live one and of changes', () => {
         fc.array(step, { minLength: 2, maxLength: 5 }),
         (first, steps) =>
           withFolder(async (inFolder) => {
+            mkdirSync(inFolder('served'));
             const world = new World();
             let continued = new Map<string, Continued>();
             let until = 0n;
             for (const [i, changes] of [first, ...steps].entries()) {
               const changed = world.apply(changes);
               writeImport(inFolder('import'), i === 0 ? world.all() : changed);
-              const [file, base] = [inFolder(`${i}.sqlite`), inFolder(`${i - 1}.sqlite`)];
-              // Changes are known since the snapshot before the last.
-              const options = { producedAt: later(i), keepChangesMs: 2 };
-              await build(inFolder('import'), file, i === 0 ? options : { base, ...options });
+              const file = inFolder('served/a.sqlite');
+              // Changes are known since the snapshot before the last, so that a whole file follows on some changes.
+              const options = { producedAt: later(i), keepChangesMs: 2, permits: [], allowShrink: true };
+              await build(inFolder('import'), file, i === 0 ? options : { base: file, ...options });
               const loaded = readSnapshot(file);
               using snapshot = openSnapshot(file);
-              const reader = new BlockReader(snapshot.database);
+              const reader = new SnapshotReader(snapshot);
+              const { changesSince } = snapshot.manifest;
+              const isEnough = changesSince !== '' && instantOf(changesSince) <= until;
+              if (isEnough) ofChanges++;
               const { ancestors, ...origin } = snapshot.manifest;
               const at = [...ancestors, origin].map(({ producedAt }) => instantOf(producedAt));
               const now = instantOf(later(i).toISOString());
               const next = new Map<string, Continued>();
               for (const [position, organization] of snapshot.manifest.organizations.entries()) {
                 const image = loaded.organizations[position];
-                const deletions = [...readDeletions(snapshot.database, organization, now)];
+                const deletions = [...readDeletions(snapshot.latest.database, organization, now)];
                 for (const layout of [TICKETS, ORDERS, OFFERS]) {
                   const { name } = layout;
                   const key = `${organization.organizationId} ${name}`;
@@ -107,14 +112,15 @@ describe('A list that is made of the live one and of changes', () => {
                   next.set(key, { ...cold, image: asShared(cold.image) });
                   if (earlier === undefined) continue;
                   const declared = organization.lists[name];
-                  const changed = reader.read(layout, organization.organizationId, declared, until);
+                  const id = organization.organizationId;
+                  const read = isEnough ? reader.readChanges(layout, id) : reader.readList(layout, id);
                   const deleted = deletions
                     .filter(({ collection, deletedAt }) => collection === name && deletedAt > until)
                     .map(({ id }) => id);
                   const known = { name: 'tickets', collections: { [name]: earlier.image } };
                   const list = {
                     ...{ layout, declared, same: undefined, predecessor: undefined },
-                    blocks: Array.from(changed, (block) => new Block(layout, block)),
+                    blocks: read.map((block) => new Block(layout, block)),
                     known: [{ organizationId: '', image: known, stays: false }],
                     range: { ...image.history, times: new Set(at) },
                   } as unknown as StoredList;
@@ -133,6 +139,7 @@ describe('A list that is made of the live one and of changes', () => {
       ),
       { seed: 20261128, numRuns: byDepth({ short: 4, deep: 200 }) },
     );
+    expect(ofChanges).to.be.greaterThan(3);
   });
 });
 
@@ -143,14 +150,20 @@ describe('A load of a snapshot that descends from the live one', () => {
   const tickets = ids.map((id, i) =>
     ticket(id, { offerName: 'x'.repeat(4000), issuedAt: later(-100_000 * ((i * 7) % 603)).toISOString() }),
   );
-  const first = () => inFolder('first.sqlite');
-  const second = () => inFolder('second.sqlite');
+  const first = () => inFolder('first/a.sqlite');
+  /** The first file with changes, and the same snapshot as one file. */
+  const second = () => inFolder('second/a.sqlite');
+  const whole = () => inFolder('whole/a.sqlite');
 
   before(async () => {
+    for (const folder of ['first', 'second', 'whole']) mkdirSync(inFolder(folder));
     await buildFile({ organizations: [{ organizationId: 'north' }], tickets }, first());
     const changed = [ticket('tkt_new'), ticket('tkt_7', { offerName: 'changed' })];
     const deletions = [{ organizationId: 'north', collection: 'tickets', id: 'tkt_9' }];
-    await buildFile({ tickets: changed, deletions }, second(), { base: first(), producedAt: later(1) });
+    copyFileSync(first(), second());
+    const options = { base: second(), producedAt: later(1) };
+    await buildFile({ tickets: changed, deletions }, whole(), options);
+    await buildFile({ tickets: changed, deletions }, second(), { ...options, permits: [] });
   });
 
   /** Loads a file after the first one. Returns the tickets, and the number of records that were read. */
@@ -179,13 +192,17 @@ describe('A load of a snapshot that descends from the live one', () => {
     };
   }
 
-  it('reads the records with later changes', () => {
-    const { texts, changes, read } = loadAfterFirst(second());
-    expect(read).to.equal(2);
-    expect(texts).to.deep.equal(textsOf(collectionOf(readSnapshot(second()).organizations[0], 'tickets')));
-    expect(changes.changed.sorted).to.have.length(2);
-    expect(changes.deleted.sorted).to.have.length(1);
-  });
+  for (const [what, file, count] of [
+    ['the changes alone', second, 2],
+    ['a whole file', whole, 603],
+  ] as const)
+    it(`reads ${what}, and makes the list of the live one`, () => {
+      const { texts, changes, read } = loadAfterFirst(file());
+      expect(read).to.equal(count);
+      expect(texts).to.deep.equal(textsOf(collectionOf(readSnapshot(whole()).organizations[0], 'tickets')));
+      expect(changes.changed.sorted).to.have.length(2);
+      expect(changes.deleted.sorted).to.have.length(1);
+    });
 
   const setRecord = ({ records }: ListContent) => {
     records[1] = records[1].replace('xxx', 'yyy');
@@ -201,7 +218,7 @@ describe('A load of a snapshot that descends from the live one', () => {
   ] as const)
     it(`reads all records of a list whose history lacks ${what}`, () => {
       const path = inFolder('altered.sqlite');
-      copyFileSync(second(), path);
+      copyFileSync(whole(), path);
       alter(path);
       reseal(path);
       const { texts, read, toCopy } = loadAfterFirst(path, true);

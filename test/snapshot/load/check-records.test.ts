@@ -4,7 +4,7 @@ import { COLLECTIONS, SESSIONS } from '../../../src/snapshot/format/layout.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { recordDigest, sumText } from '../../../src/snapshot/format/schema.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
-import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../../src/snapshot/format/open-snapshot.ts';
 import Database from 'better-sqlite3';
 import type { ListContent } from '../../support/alter-records.ts';
 import { columnsOf, restamp } from '../../support/digests.ts';

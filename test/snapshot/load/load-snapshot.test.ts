@@ -7,7 +7,8 @@ import { expect } from 'chai';
 import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../../../src/snapshot/format/layout.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { hasLoaderThreads, loadSnapshot, prepareLoad } from '../../../src/snapshot/load/load-snapshot.ts';
-import { inspectSnapshot, type OnProgress } from '../../../src/snapshot/load/read-snapshot.ts';
+import { type OnProgress } from '../../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../../src/snapshot/format/open-snapshot.ts';
 import type { KnownList } from '../../../src/store/registry/store-view.ts';
 import {
   byList,

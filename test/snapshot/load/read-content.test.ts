@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { setDeletions } from '../../support/deletions.ts';
-import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../../src/snapshot/format/open-snapshot.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import { alterRecords, keepFirst, type ListContent, replaceInRecords } from '../../support/alter-records.ts';
 import {
@@ -311,7 +311,11 @@ describe('The content of a snapshot', () => {
         reseal,
       ],
       [orders('longest_row = longest_row - 1'), /^orders has \d+ of the \d+ rows of "south"/, restamp],
-      [orders('record_count = record_count + 1'), /^the rows of orders are/, restamp],
+      [
+        orders('record_count = record_count + 1, row_count = row_count + 1'),
+        /^the rows of orders are/,
+        restamp,
+      ],
     ] as const) {
       it(statement, () => {
         const path = snapshot.copyWith(statement);
@@ -370,8 +374,7 @@ describe('The content of a snapshot', () => {
     }));
     let read = 0;
     readSnapshot(file, { admit: () => known, onProgress: (records) => (read = records) });
-    // Two tickets, and the small lists.
-    expect(read).to.equal(7);
+    expect(read).to.equal(305);
   });
 
   it('may have organizations with fewer records, or with none', () => {

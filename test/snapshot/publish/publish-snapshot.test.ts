@@ -17,7 +17,7 @@ import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import type { Permit } from '../../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
-import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../../src/snapshot/format/open-snapshot.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import {
   NotPublished,
@@ -28,7 +28,7 @@ import {
 import { replaceInRecords } from '../../support/alter-records.ts';
 import { restamp } from '../../support/digests.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
-import { builtFrom } from '../../support/import-folder.ts';
+import { builtFrom, digestsOf } from '../../support/import-folder.ts';
 import { refusalOf, thrownBy } from '../../support/refusal.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 import { SoundSnapshot } from '../../support/sound-snapshot.ts';
@@ -53,11 +53,12 @@ describe('The publication of a snapshot', () => {
     return error.cause instanceof RefusedSnapshot ? error.cause.reason : error.message;
   }
 
-  it('creates an identical file, and no other, and replaces it by a rename, so that its readers keep it', async () => {
+  it('creates one file of the same content, and replaces it by a rename, so that its readers keep it', async () => {
     const path = served('a.sqlite');
     const { manifest } = await publish();
     expect(manifest).to.include({ snapshotId: snapshot.image.snapshotId });
-    expect(contentOf(served())).to.deep.equal({ 'a.sqlite': readFileSync(snapshot.path, 'base64') });
+    expect(Object.keys(contentOf(served()))).to.deep.equal(['a.sqlite']);
+    expect(digestsOf(readSnapshot(path))).to.deep.equal(digestsOf(snapshot.image));
     const reader = statSync(path).ino;
     await publish();
     expect(statSync(path).ino).to.not.equal(reader);
@@ -143,7 +144,7 @@ describe('The publication of a snapshot', () => {
       };
       const error = await refusalOf(publish({ onCopy }), NotPublished);
       expect(error.message).to.match(/organization "north" is already published in b\.sqlite/);
-      expect(readdirSync(served())).to.deep.equal(['b.sqlite']);
+      expect(Object.keys(contentOf(served()))).to.deep.equal(['b.sqlite']);
     });
 
     for (const [moment, abortAt] of [
@@ -175,13 +176,13 @@ describe('The publication of a snapshot', () => {
     };
     const { manifest } = await publish({ file, onCopy });
     expect(manifest.snapshotId).to.equal(inspectSnapshot(other).snapshotId);
-    expect(readSnapshot(served('a.sqlite'))).to.deep.equal(readSnapshot(other));
+    expect(digestsOf(readSnapshot(served('a.sqlite')))).to.deep.equal(digestsOf(readSnapshot(other)));
   });
 
   it('ignores unreadable files, under its own name or another', async () => {
     for (const name of ['a.sqlite', 'b.sqlite']) writeFileSync(served(name), 'broken');
     await publish();
-    expect(readSnapshot(served('a.sqlite'))).to.deep.equal(snapshot.image);
+    expect(digestsOf(readSnapshot(served('a.sqlite')))).to.deep.equal(digestsOf(snapshot.image));
   });
 
   it('removes abandoned copies, and keeps recent ones of a running process, another machine or another name', async () => {
@@ -203,7 +204,7 @@ describe('The publication of a snapshot', () => {
       leave('b.sqlite', here, ended, 60_000),
     ];
     await publish();
-    expect(readdirSync(served())).to.have.members([...kept, 'a.sqlite']);
+    expect(readdirSync(served())).to.have.members([...kept, '.a.lock', 'a.sqlite']);
   });
 });
 
@@ -234,7 +235,7 @@ describe('The published name', () => {
 
 /** Returns the files of a folder with their content. */
 function contentOf(folder: string): Record<string, string> {
-  const names = readdirSync(folder, { withFileTypes: true });
+  const names = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.endsWith('.lock'));
   return Object.fromEntries(
     names.map((entry) => [
       entry.name,

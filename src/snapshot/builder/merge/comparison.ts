@@ -67,7 +67,8 @@ export class Comparison {
   *#candidates(layout: CollectionLayout): Generator<readonly [organization: number, id: string]> {
     const { organizationIds } = this.#staging;
     for (const [organization, id] of this.#namedInMerged(layout))
-      if (this.#earlier.has(layout, organizationIds[organization], id)) yield [organization, id];
+      if (this.#earlier.find(layout, organizationIds[organization], id) !== undefined)
+        yield [organization, id];
     for (const [organization, organizationId] of organizationIds.entries()) {
       if (this.isMerged(layout, organization)) continue;
       for (const id of this.#earlier.ids(layout, organizationId)) yield [organization, id];

@@ -1,36 +1,17 @@
 import type Database from 'better-sqlite3';
-import type { Instant } from '../../../contract/timestamp.ts';
 import type { CollectionLayout } from '../../format/layout.ts';
-import { isBefore, type Place, placeOf } from '../../format/list-order.ts';
+import { findPlace, type Place, placeOf } from '../../format/list-order.ts';
 import type { DeclaredList } from '../../format/manifest.ts';
-import { recordDigest } from '../../format/schema.ts';
+import { CHANGED_COLUMN, RECORD_COLUMN } from '../../format/schema.ts';
+import type { EarlierRecord } from '../staging/earlier-snapshot.ts';
 import type { StagedRecord } from '../staging/staging-file.ts';
-
-type Stored = readonly [
-  row: bigint,
-  changedAt: Instant,
-  record: string,
-  ...values: StagedRecord['values'][number][],
-];
-
-/** An earlier record with the id of a staged one. */
-interface Found {
-  readonly row: number;
-  readonly record: string;
-  /** Time of the snapshot in which it became as it is, if the staged one is the same; else undefined. */
-  readonly changedAt: Instant | undefined;
-}
 
 /** Rows that are copied at once. */
 const COPIED = 10_000;
 
-/**
- * The records of a collection in an earlier snapshot, which is attached as `earlier`. Compares staged records with them,
- * and copies those that stay, in list order.
- */
+/** Copies the records that stay of a collection of an earlier whole file, attached as `earlier`, in list order. */
 export class EarlierList {
   readonly #layout: CollectionLayout;
-  readonly #selectById: Database.Statement<[organizationId: string, id: string], Stored>;
   readonly #selectRecord: Database.Statement<[row: number], string>;
   readonly #insertLeaving: Database.Statement<[row: number]>;
   readonly #copy: Database.Statement<[from: number, to: number, count: number]>;
@@ -42,17 +23,14 @@ export class EarlierList {
   constructor(database: Database.Database, layout: CollectionLayout) {
     const { name, idColumn, columns } = layout;
     this.#layout = layout;
-    const values = columns.map(({ column }) => column);
-    const byId = `SELECT ${['row', 'changed_at', 'record', ...values].join(', ')} FROM earlier.${name}
-       WHERE organization_id = ? AND ${idColumn} = ?`;
-    this.#selectById = database.prepare<[string, string], Stored>(byId).raw().safeIntegers();
     this.#selectRecord = database.prepare<[number], string>(
       `SELECT record FROM earlier.${name} WHERE row = ?`,
     );
     this.#selectRecord.pluck();
     database.exec(`CREATE TEMP TABLE leaving_${name} (row INTEGER PRIMARY KEY)`);
     this.#insertLeaving = database.prepare(`INSERT OR IGNORE INTO leaving_${name} VALUES (?)`);
-    const copied = ['organization_id', idColumn, ...values, 'changed_at', 'record'].join(', ');
+    const values = [idColumn, ...columns.map(({ column }) => column), CHANGED_COLUMN, RECORD_COLUMN];
+    const copied = ['organization_id', ...values].join(', ');
     this.#copy = database.prepare(
       `INSERT INTO ${name} (${copied}) SELECT ${copied} FROM earlier.${name}
        WHERE row IN (SELECT row FROM earlier.${name} WHERE row >= ? AND row < ? LIMIT ?)
@@ -60,22 +38,9 @@ export class EarlierList {
     );
   }
 
-  /** Leaves a record out of the copy. Returns its digest. */
-  leave(organizationId: string, id: string): bigint {
-    const stored = this.#selectById.get(organizationId, id);
-    if (stored === undefined) return 0n;
-    const [row, , json, ...values] = stored;
-    this.#insertLeaving.run(Number(row));
-    return stagedDigest(this.#layout, { id, values, json });
-  }
-
-  /** Finds the record with the id of a staged one. */
-  find(organizationId: string, { id, values, json }: StagedRecord): Found | undefined {
-    const stored = this.#selectById.get(organizationId, id);
-    if (stored === undefined) return undefined;
-    const [row, changedAt, record, ...others] = stored;
-    const isSame = record === json && others.every((value, i) => value === values[i]);
-    return { row: Number(row), record, changedAt: isSame ? changedAt : undefined };
+  /** Leaves a record out of the copy. */
+  leave({ row }: EarlierRecord): void {
+    this.#insertLeaving.run(row);
   }
 
   /** Begins to copy a list. Yields the numbers of records that were copied of those before it. */
@@ -86,9 +51,9 @@ export class EarlierList {
   }
 
   /** Copies the rest of the list up to a staged record that follows. Yields the numbers of records. */
-  *copyBefore({ json }: StagedRecord, found: Found | undefined): Generator<number> {
+  *copyBefore({ json }: StagedRecord, found: EarlierRecord | undefined): Generator<number> {
     const place = placeOf(this.#layout, json);
-    const isInPlace = found !== undefined && placeOf(this.#layout, found.record).instant === place.instant;
+    const isInPlace = found !== undefined && placeOf(this.#layout, found.json).instant === place.instant;
     this.#to = isInPlace ? Math.max(found.row, this.#to) : this.#rowOf(place);
     yield* this.copy();
   }
@@ -113,32 +78,7 @@ export class EarlierList {
 
   /** Returns the first row of the rest of the list whose record does not come before a place. */
   #rowOf(place: Place): number {
-    const isRowBefore = (row: number) =>
-      isBefore(this.#layout, placeOf(this.#layout, this.#selectRecord.get(row) ?? ''), place);
-    // Records that were added are often close to each other.
-    let step = 1;
-    let [low, high] = [this.#to, this.#to];
-    while (high < this.#end && isRowBefore(high)) {
-      low = high + 1;
-      high = Math.min(high + step, this.#end);
-      step *= 2;
-    }
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (isRowBefore(middle)) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    const recordAt = (row: number) => this.#selectRecord.get(row) ?? '';
+    return findPlace(this.#layout, place, this.#to, this.#end, recordAt);
   }
-}
-
-/** Computes the digest of a record from its stored values. */
-export function stagedDigest(
-  { name, columns }: CollectionLayout,
-  { id, values, json }: Pick<StagedRecord, 'id' | 'values' | 'json'>,
-): bigint {
-  const elements = columns.map(({ holds }, i) =>
-    holds === 'text' ? JSON.stringify(values[i]) : String(values[i]),
-  );
-  return recordDigest(name, [JSON.stringify(id), ...elements].join(), json);
 }

@@ -1,63 +1,51 @@
-import { randomUUID } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { Instant } from '../../../contract/timestamp.ts';
-import type { SnapshotOrigin } from '../../../store/organization-image.ts';
 import { byCollection, type CollectionLayout, COLLECTIONS } from '../../format/layout.ts';
-import { instantOf, NO_RECORDS, type Permit } from '../../format/manifest.ts';
+import { type DigestedManifest, instantOf, NO_RECORDS } from '../../format/manifest.ts';
 import { damaged } from '../../format/refused-snapshot.ts';
-import { SCHEMA, sumText } from '../../format/schema.ts';
+import type { WrittenOrganization } from '../../write/complete-snapshot.ts';
+import { NewFile } from '../../write/new-file.ts';
 import type { EarlierSnapshot } from '../staging/earlier-snapshot.ts';
-import { newDatabase, type StagedRecord } from '../staging/staging-file.ts';
+import type { StagedRecord } from '../staging/staging-file.ts';
 import type { Comparison } from './comparison.ts';
-import { completeSnapshot, type WrittenOrganization } from './complete-snapshot.ts';
-import { EarlierList, stagedDigest } from './earlier-list.ts';
+import { ChangesWriter } from './changes-writer.ts';
+import { WholeWriter } from './whole-writer.ts';
 
 /** Records reported at once. */
 const REPORTED = 1000;
 
-/** Pages for rows of a kilobyte, of which a look-up reads few. */
-const PAGE_BYTES = 16_384;
-
-/** Writes a new snapshot file, which no other process reads yet. */
+/** Writes a new snapshot: a whole file, or the changes of an earlier one since its whole file. */
 export class SnapshotWriter implements Disposable {
   /** Number of records that are new or differ from their earlier selves. */
   changed = 0;
   deletions = 0;
-  readonly #producedAt: string;
+  readonly organizations: readonly WrittenOrganization[];
+  readonly #file: NewFile;
   readonly #instant: Instant;
-  readonly #database: Database.Database;
-  readonly #insertDeletion: Database.Statement<[string, string, string, Instant]>;
-  readonly #organizations: readonly WrittenOrganization[];
   readonly #earlier: EarlierSnapshot | undefined;
-  /** SQL that creates the indexes, once all records are written. */
-  readonly #indexes: readonly string[];
+  readonly #isOfChanges: boolean;
+  readonly #insertDeletion: Database.Statement<[string, string, string, Instant]>;
 
   /**
-   * @param organizations names by id, in the order of the ids
+   * @param names of the organizations by id, in the order of the ids
    * @param producedAt ISO 8601, UTC
-   * @param earlier has the times with which histories began, and the records that are copied
+   * @param earlier has the times with which histories began, and the records that stay
    */
   constructor(
     path: string,
-    organizations: ReadonlyMap<string, string>,
+    names: ReadonlyMap<string, string>,
     producedAt: string,
     earlier?: EarlierSnapshot,
+    isOfChanges = false,
   ) {
-    this.#producedAt = producedAt;
     this.#instant = instantOf(producedAt);
     this.#earlier = earlier;
-    this.#database = newDatabase(path, PAGE_BYTES);
-    this.#database.exec(SCHEMA);
-    const indexes = this.#database
-      .prepare<[], { name: string; sql: string }>(
-        "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql NOTNULL",
-      )
-      .all();
-    for (const { name } of indexes) this.#database.exec(`DROP INDEX ${name}`);
-    this.#indexes = indexes.map(({ sql }) => sql);
-    earlier?.attachTo(this.#database);
-    this.#insertDeletion = this.#database.prepare('INSERT OR IGNORE INTO deletions VALUES (?, ?, ?, ?)');
-    this.#organizations = Array.from(organizations, ([organizationId, name]) => {
+    this.#isOfChanges = isOfChanges;
+    this.#file = new NewFile(path, isOfChanges);
+    const { database } = this.#file;
+    earlier?.snapshot.latest.attachTo(database, 'earlier');
+    this.#insertDeletion = database.prepare('INSERT OR IGNORE INTO deletions VALUES (?, ?, ?, ?)');
+    this.organizations = Array.from(names, ([organizationId, name]) => {
       const since = earlier?.organizations.get(organizationId)?.since ?? producedAt;
       return { organizationId, name, since, lists: byCollection(() => NO_RECORDS) };
     });
@@ -72,60 +60,41 @@ export class SnapshotWriter implements Disposable {
     staged: Generator<StagedRecord, undefined>,
     comparison?: Comparison,
   ): Generator<number> {
-    const { name, idColumn, columns } = layout;
-    const earlier = this.#earlier && new EarlierList(this.#database, layout);
-    const counts = this.#organizations.map(() => 0);
-    const sums = this.#organizations.map(() => 0n);
-    const longest = this.#organizations.map(() => 0);
-    const isMerged = (organization: number) => comparison?.isMerged(layout, organization) === true;
+    const { name } = layout;
+    const { database } = this.#file;
+    const earlier = this.#earlier;
+    const lists =
+      this.#isOfChanges && earlier !== undefined
+        ? new ChangesWriter(database, layout, earlier)
+        : new WholeWriter(database, layout, earlier);
     for (const { organization, id, isDeleted } of comparison?.leaving(layout) ?? []) {
-      const { organizationId } = this.#organizations[organization];
+      const { organizationId } = this.organizations[organization];
       if (isDeleted) this.#writeDeletion(organizationId, name, id, this.#instant);
-      if (earlier === undefined || !isMerged(organization)) continue;
-      sums[organization] -= earlier.leave(organizationId, id);
-      counts[organization]--;
+      if (comparison?.isMerged(layout, organization) === true) lists.leave(organizationId, id, isDeleted);
     }
-    const values = [idColumn, ...columns.map(({ column }) => column)].map(() => '?');
-    const insert = this.#database.prepare(`INSERT INTO ${name} VALUES (NULL, ?, ${values.join()}, ?, ?)`);
-    let inserted = 0;
+    let written = 0;
+    let firstRow = 1;
     try {
       let next = staged.next().value;
-      for (const [organization, { organizationId }] of this.#organizations.entries()) {
-        const list = isMerged(organization)
-          ? this.#earlier?.organizations.get(organizationId)?.lists[name]
-          : undefined;
-        if (list === undefined) yield* earlier?.copy() ?? [];
-        else {
-          yield* earlier?.begin(list) ?? [];
-          counts[organization] += list.recordCount;
-          sums[organization] += BigInt(`0x${list.recordsSum}`);
-          longest[organization] = list.longestRow;
-        }
+      for (const [organization, { organizationId, lists: declared }] of this.organizations.entries()) {
+        const isMerged = comparison?.isMerged(layout, organization) === true;
+        yield* lists.begin(organizationId, firstRow, isMerged);
         for (; next?.organization === organization; next = staged.next().value) {
-          const found = earlier?.find(organizationId, next);
-          if (list !== undefined) yield* earlier?.copyBefore(next, found) ?? [];
-          if (found?.changedAt === undefined) this.changed++;
-          insert.run(organizationId, next.id, ...next.values, found?.changedAt ?? this.#instant, next.json);
-          sums[organization] += stagedDigest(layout, next);
-          longest[organization] = Math.max(longest[organization], bytesOf(next));
-          counts[organization]++;
-          if (++inserted % REPORTED === 0) yield REPORTED;
+          const found = earlier?.find(layout, organizationId, next.id);
+          const isSame =
+            found?.json === next.json && next.values.every((value, i) => value === found.values[i]);
+          if (!isSame) this.changed++;
+          yield* lists.put(next, isSame ? found.changedAt : this.#instant, found);
+          if (++written % REPORTED === 0) yield REPORTED;
         }
-        if (list !== undefined) earlier?.end();
+        declared[name] = lists.end();
+        firstRow += declared[name].recordCount;
       }
-      yield* earlier?.copy() ?? [];
-      yield inserted % REPORTED;
+      yield* lists.finish();
+      yield written % REPORTED;
     } finally {
       // Ends the query, also before its last row.
       staged.return(undefined);
-    }
-    let firstRow = 1;
-    for (const [i, { lists }] of this.#organizations.entries()) {
-      const recordCount = counts[i];
-      const recordsSum = sumText(sums[i]);
-      if (recordCount > 0)
-        lists[name] = { ...NO_RECORDS, firstRow, recordCount, longestRow: longest[i], recordsSum };
-      firstRow += recordCount;
     }
   }
 
@@ -134,48 +103,33 @@ export class SnapshotWriter implements Disposable {
   }
 
   /**
-   * Completes and closes the file, and checks what was written. Returns the snapshot id, after some steps.
-   * @param ancestors earliest first
+   * Completes and closes the file, and checks what was written. Pauses after some steps.
    * @throws RefusedSnapshot when records that were copied are damaged
    */
   *finish(
-    ancestors: readonly SnapshotOrigin[],
-    permits: readonly Permit[] = [],
+    header: Omit<DigestedManifest, 'organizations'>,
     comparison?: Comparison,
-  ): Generator<undefined, string> {
+  ): Generator<undefined, void> {
+    const { ancestors } = header;
     for (const { organization, collection, id, deletedAt } of comparison?.deletionsSince(ancestors) ?? [])
-      this.#writeDeletion(this.#organizations[organization].organizationId, collection, id, deletedAt);
-    for (const sql of this.#indexes) {
-      this.#database.exec(sql);
-      yield;
-    }
+      this.#writeDeletion(this.organizations[organization].organizationId, collection, id, deletedAt);
+    yield* this.#file.index();
     if (comparison !== undefined) for (const layout of COLLECTIONS) this.#checkDeleted(layout, comparison);
-    const snapshot = { snapshotId: randomUUID(), producedAt: this.#producedAt, permits, ancestors };
-    yield* completeSnapshot(this.#database, snapshot, this.#organizations);
-    this.#database.exec('COMMIT');
-    this.#database.close();
-    return snapshot.snapshotId;
+    yield* this.#file.complete(header, this.organizations);
   }
 
   /** Refuses a record that was copied although it is deleted, since the index of the earlier snapshot lacks its id. */
   #checkDeleted(layout: CollectionLayout, comparison: Comparison): void {
     const { name, idColumn } = layout;
-    const select = this.#database.prepare<[string, string]>(
+    const select = this.#file.database.prepare<[string, string]>(
       `SELECT 1 FROM ${name} WHERE organization_id = ? AND ${idColumn} = ?`,
     );
     for (const [organization, id] of comparison.deletionsOf(layout))
-      if (select.get(this.#organizations[organization].organizationId, id) !== undefined)
+      if (select.get(this.organizations[organization].organizationId, id) !== undefined)
         throw damaged(`the index of ${name} of the earlier snapshot lacks "${id}"`);
   }
 
   [Symbol.dispose](): void {
-    this.#database.close();
+    this.#file[Symbol.dispose]();
   }
-}
-
-/** Returns the bytes of a row that are bounded, as `rowBytes` does. */
-function bytesOf({ id, values, json }: StagedRecord): number {
-  let bytes = Buffer.byteLength(id) + Buffer.byteLength(json);
-  for (const value of values) if (typeof value === 'string') bytes += Buffer.byteLength(value);
-  return bytes;
 }

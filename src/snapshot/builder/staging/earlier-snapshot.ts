@@ -2,34 +2,68 @@ import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../../contract/operations.ts';
 import type { Instant } from '../../../contract/timestamp.ts';
 import type { SnapshotOrigin } from '../../../store/organization-image.ts';
+import type { Row } from '../../../store/memory/shared-arrays.ts';
 import { byCollection, type CollectionLayout, EVENTS } from '../../format/layout.ts';
 import { placeOf } from '../../format/list-order.ts';
 import {
   type Deletion,
   instantOf,
+  type Manifest,
   type ManifestOrganization,
   NO_RECORDS,
   readDeletions,
   recordsIn,
 } from '../../format/manifest.ts';
+import { type OpenSnapshot, openSnapshot } from '../../format/open-snapshot.ts';
 import { RefusedSnapshot } from '../../format/refused-snapshot.ts';
 import { MAX_ANCESTORS } from '../../format/schema.ts';
-import {
-  asRefusal,
-  DEFENCES,
-  identityOf,
-  type OpenSnapshot,
-  openSnapshot,
-} from '../../format/snapshot-file.ts';
+import { asRefusal, type OpenFile } from '../../format/snapshot-file.ts';
 import { Block, duplicateId } from '../../load/block.ts';
-import { BlockReader } from '../../load/block-reader.ts';
+import type { PairList } from '../../load/pair-list.ts';
+import { SnapshotReader } from '../../load/snapshot-reader.ts';
+import type { StagedRecord } from './staging-file.ts';
 import { LINKED, type Staging, withoutSummary } from './staging.ts';
 
 /** Some records of an organization, by its position in the order of the ids. */
 type EarlierBlock = readonly [organization: number, block: Block];
 
+type Stored = readonly [
+  row: bigint,
+  changedAt: Instant,
+  json: string,
+  ...values: StagedRecord['values'][number][],
+];
+
+/** A record as it is stored. */
+export interface EarlierRecord extends Pick<StagedRecord, 'id' | 'values' | 'json'> {
+  /** Whether it is in the file of changes. */
+  readonly isChanged: boolean;
+  /** Row in the table of its file. */
+  readonly row: Row;
+  readonly changedAt: Instant;
+}
+
+/** Looks up records of a collection in one file. */
+function lookUp({ database }: OpenFile, { name, idColumn, columns }: CollectionLayout) {
+  const values = ['row', 'changed_at', 'record', ...columns.map(({ column }) => column)].join(', ');
+  const isId = `organization_id = ? AND ${idColumn} = ?`;
+  return {
+    byId: database
+      .prepare<[string, string], Stored>(`SELECT ${values} FROM ${name} WHERE ${isId}`)
+      .raw()
+      .safeIntegers(),
+    row: database.prepare<[string, string], Row>(`SELECT row FROM ${name} WHERE ${isId}`).pluck(),
+    record: database.prepare<[Row], string>(`SELECT record FROM ${name} WHERE row = ?`).pluck(),
+    ids: database
+      .prepare<[Row, Row, number], string>(
+        `SELECT ${idColumn} FROM ${name} WHERE row >= ? AND row < ? ORDER BY row LIMIT ?`,
+      )
+      .pluck(),
+  };
+}
+
 /**
- * A snapshot file that a command reads, such as that which a build follows: its base, or the one before a full build.
+ * A snapshot that a command reads, such as that which a build follows: its base, or the one before a full build.
  * All methods throw `RefusedSnapshot` when the file is not sound.
  */
 export class EarlierSnapshot implements Disposable {
@@ -38,33 +72,41 @@ export class EarlierSnapshot implements Disposable {
   /** In milliseconds since the epoch. */
   readonly producedAt: number;
   readonly organizations: ReadonlyMap<string, ManifestOrganization>;
-  readonly #identity: string | undefined;
-  readonly #snapshot: OpenSnapshot;
-  readonly #reader: BlockReader;
+  readonly snapshot: OpenSnapshot;
+  readonly #reader: SnapshotReader;
   readonly #until: Instant;
-  readonly #selectId: Readonly<Record<CollectionName, Database.Statement<[string, string]>>>;
+  readonly #whole: Readonly<Record<CollectionName, ReturnType<typeof lookUp>>>;
+  readonly #changes: Readonly<Record<CollectionName, ReturnType<typeof lookUp>>> | undefined;
+  readonly #isDeleted: Database.Statement<[string, string, string]>;
 
-  /** @param producedAt the time of the build that follows, if any; the snapshot must be older */
-  constructor(path: string, producedAt?: Date, isBase = false) {
-    this.path = path;
+  /**
+   * @param producedAt the time of the build that follows, if any; the snapshot must be older
+   * @param shown the path for messages
+   */
+  constructor(path: string, producedAt?: Date, isBase = false, shown = path) {
+    this.path = shown;
     this.isBase = isBase;
-    this.#identity = identityOf(path);
-    this.#snapshot = openSnapshot(path);
-    const { producedAt: earlier, organizations } = this.#snapshot.manifest;
-    this.producedAt = Date.parse(earlier);
+    this.snapshot = openSnapshot(path);
+    const { whole, changes, latest, manifest } = this.snapshot;
+    this.producedAt = Date.parse(manifest.producedAt);
     if (producedAt !== undefined && producedAt.getTime() <= this.producedAt) {
-      this.#snapshot[Symbol.dispose]();
+      this.snapshot[Symbol.dispose]();
       const time = producedAt.toISOString();
-      const message = `its time, ${earlier}, is not before ${time}: check --as-of and the clock of this machine`;
+      const message = `its time, ${manifest.producedAt}, is not before ${time}: check --as-of and the clock of this machine`;
       throw new RefusedSnapshot('older', message);
     }
-    this.organizations = new Map(organizations.map((one) => [one.organizationId, one]));
-    this.#until = instantOf(earlier);
-    const { database } = this.#snapshot;
-    this.#reader = new BlockReader(database);
-    this.#selectId = byCollection(({ name, idColumn }) =>
-      database.prepare(`SELECT 1 FROM ${name} WHERE organization_id = ? AND ${idColumn} = ?`),
+    this.#reader = new SnapshotReader(this.snapshot);
+    this.organizations = this.#reader.organizations;
+    this.#until = instantOf(manifest.producedAt);
+    this.#whole = byCollection((layout) => lookUp(whole, layout));
+    this.#changes = changes && byCollection((layout) => lookUp(changes, layout));
+    this.#isDeleted = latest.database.prepare(
+      'SELECT 1 FROM deletions WHERE organization_id = ? AND collection = ? AND id = ?',
     );
+  }
+
+  get manifest(): Manifest {
+    return this.snapshot.manifest;
   }
 
   /**
@@ -73,46 +115,69 @@ export class EarlierSnapshot implements Disposable {
    */
   *blocks(layout: CollectionLayout, organizationIds: readonly string[]): Generator<EarlierBlock> {
     try {
-      for (const [organization, organizationId] of organizationIds.entries()) {
-        const list = this.organizations.get(organizationId)?.lists[layout.name] ?? NO_RECORDS;
-        for (const block of this.#reader.readList(layout, organizationId, list))
+      for (const [organization, organizationId] of organizationIds.entries())
+        for (const block of this.#reader.readList(layout, organizationId))
           yield [organization, new Block(layout, block)];
-      }
     } catch (error) {
       throw asRefusal(error);
     }
   }
 
+  /** Finds the records of a list in both files. */
+  pairOf(layout: CollectionLayout, organizationId: string): PairList {
+    return this.#reader.pairOf(layout, organizationId);
+  }
+
   /** Yields the ids of a collection. */
-  *ids({ name, idColumn }: CollectionLayout, organizationId: string): Generator<string> {
-    const { firstRow, recordCount } = this.organizations.get(organizationId)?.lists[name] ?? NO_RECORDS;
-    const select = `SELECT ${idColumn} FROM ${name} WHERE row >= ? AND row < ? ORDER BY row LIMIT ?`;
-    const rows = this.#snapshot.database.prepare<[number, number, number], string>(select).pluck();
-    yield* rows.iterate(firstRow, firstRow + recordCount, recordCount);
+  *ids({ name }: CollectionLayout, organizationId: string): Generator<string> {
+    const idsOf = ({ ids }: ReturnType<typeof lookUp>, organization: ManifestOrganization | undefined) => {
+      const { firstRow, recordCount, rowCount } = organization?.lists[name] ?? NO_RECORDS;
+      return ids.iterate(firstRow, firstRow + recordCount, rowCount);
+    };
+    const changes = this.#changes?.[name];
+    for (const id of idsOf(this.#whole[name], this.#reader.inWhole(organizationId))) {
+      const isChanged = changes?.row.get(organizationId, id) !== undefined;
+      if (changes === undefined || !(isChanged || this.#hasDeleted(name, organizationId, id))) yield id;
+    }
+    if (changes !== undefined) yield* idsOf(changes, this.organizations.get(organizationId));
   }
 
-  has({ name }: CollectionLayout, organizationId: string, id: string): boolean {
-    return this.#selectId[name].get(organizationId, id) !== undefined;
+  #hasDeleted(name: CollectionName, organizationId: string, id: string): boolean {
+    return this.#isDeleted.get(organizationId, name, id) !== undefined;
   }
 
-  /**
-   * Attaches the file to a database as `earlier`.
-   * @throws RefusedSnapshot when the file has been replaced
-   */
-  attachTo(database: Database.Database): void {
-    const replaced = new RefusedSnapshot('unfinished', 'it was replaced while the build began: build again');
-    // SQLite would create a file that is missing.
-    if (identityOf(this.path) !== this.#identity) throw replaced;
-    for (const [pragma, value] of DEFENCES) database.pragma(`${pragma} = ${value}`);
-    database.prepare('ATTACH ? AS earlier').run(this.path);
-    const { snapshotId } = this.#snapshot.manifest;
-    const found = database.prepare<[], string>('SELECT snapshot_id FROM earlier.snapshot').pluck().get();
-    if (found !== snapshotId) throw replaced;
+  /** Finds a record by its id. */
+  find({ name }: CollectionLayout, organizationId: string, id: string): EarlierRecord | undefined {
+    if (!this.organizations.has(organizationId)) return undefined;
+    const changed = this.#changes?.[name].byId.get(organizationId, id);
+    const isInWhole = changed === undefined && this.#reader.inWhole(organizationId) !== undefined;
+    const stored = isInWhole ? this.#whole[name].byId.get(organizationId, id) : changed;
+    if (stored === undefined) return undefined;
+    if (isInWhole && this.#changes !== undefined && this.#hasDeleted(name, organizationId, id))
+      return undefined;
+    const [row, changedAt, json, ...values] = stored;
+    return { id, row: Number(row), changedAt, json, values, isChanged: !isInWhole };
+  }
+
+  /** Returns the row of the whole file with an id, also of a record that has changed since. */
+  rowInWhole({ name }: CollectionLayout, organizationId: string, id: string): Row | undefined {
+    if (this.#reader.inWhole(organizationId) === undefined) return undefined;
+    return this.#whole[name].row.get(organizationId, id);
+  }
+
+  /** Returns the record at a row of a list, from 0. */
+  recordAt({ name }: CollectionLayout, pair: PairList, row: Row): string {
+    const isChanged = pair.isChanged(row);
+    const record = isChanged
+      ? this.#changes?.[name].record.get(pair.declared.firstRow + row)
+      : this.#whole[name].record.get(pair.whole.firstRow + pair.wholeRowOf(row));
+    return record ?? '';
   }
 
   *deletions(organizationId: string): Generator<Deletion> {
     const organization = this.organizations.get(organizationId);
-    if (organization !== undefined) yield* readDeletions(this.#snapshot.database, organization, this.#until);
+    const { database } = this.snapshot.latest;
+    if (organization !== undefined) yield* readDeletions(database, organization, this.#until);
   }
 
   /**
@@ -149,17 +214,17 @@ export class EarlierSnapshot implements Disposable {
    * @param since earlier ones are left out; milliseconds since the epoch
    */
   lineage(since: number): readonly SnapshotOrigin[] {
-    const { ancestors, snapshotId, producedAt } = this.#snapshot.manifest;
+    const { ancestors, snapshotId, producedAt } = this.manifest;
     return [...ancestors, { snapshotId, producedAt }]
       .filter((one) => Date.parse(one.producedAt) >= since)
       .slice(-MAX_ANCESTORS);
   }
 
   get count(): number {
-    return recordsIn(this.#snapshot.manifest);
+    return recordsIn(this.manifest);
   }
 
   [Symbol.dispose](): void {
-    this.#snapshot[Symbol.dispose]();
+    this.snapshot[Symbol.dispose]();
   }
 }

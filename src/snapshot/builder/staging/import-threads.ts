@@ -10,7 +10,8 @@ import type { LineBlock } from '../import/import-files.ts';
 import { LineNotes, readBlock } from '../import/line-notes.ts';
 import { compileReader, type ReadLine } from '../import/record-reader.ts';
 import { Mentions } from './warnings.ts';
-import { newDatabase, StagingTables } from './staging-file.ts';
+import { StagingTables } from './staging-file.ts';
+import { newDatabase } from '../../write/new-file.ts';
 
 /** SQLite attaches at most ten files to a connection. Each thread has one, and the calling thread another. */
 const MAX_THREADS = 8;

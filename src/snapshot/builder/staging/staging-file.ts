@@ -1,27 +1,12 @@
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../../contract/operations.ts';
 import { byCollection, type CollectionLayout, SESSIONS } from '../../format/layout.ts';
-import { MAX_PAGE_BYTES } from '../../format/snapshot-file.ts';
 import type { ReadRecord } from '../import/record-reader.ts';
 
 /** Whether a staged record is a line of the import or a record of the base. */
 export type Origin = 'import' | 'base';
 
 export type StagedRecord = Pick<ReadRecord, 'organization' | 'id' | 'values' | 'json'>;
-
-/**
- * Creates a database that no other process reads, and that need not survive a crash. A transaction is begun.
- * @param pageBytes large pages suit records of a kilobyte that are sorted
- */
-export function newDatabase(path: string, pageBytes = MAX_PAGE_BYTES): Database.Database & Disposable {
-  const database = new Database(path);
-  database.pragma(`page_size = ${pageBytes}`);
-  database.pragma('journal_mode = OFF');
-  database.pragma('synchronous = OFF');
-  database.pragma('locking_mode = EXCLUSIVE');
-  database.exec('BEGIN');
-  return Object.assign(database, { [Symbol.dispose]: () => database.close() });
-}
 
 export class StagingTables {
   readonly #inserts: Readonly<Record<CollectionName, Database.Statement>>;

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
-import type { CollectionName } from '../../../contract/operations.ts';
-import type { Instant } from '../../../contract/timestamp.ts';
-import { type CollectionLayout, COLLECTIONS } from '../../format/layout.ts';
+import type { CollectionName } from '../../contract/operations.ts';
+import type { Instant } from '../../contract/timestamp.ts';
+import { type CollectionLayout, COLLECTIONS } from '../format/layout.ts';
 import {
   type DeclaredList,
   deletionsDigest,
@@ -10,20 +10,20 @@ import {
   manifestDigest,
   type ManifestOrganization,
   permitValues,
-} from '../../format/manifest.ts';
-import { damaged } from '../../format/refused-snapshot.ts';
-import { ListDigest, sumText } from '../../format/schema.ts';
-import { Block } from '../../load/block.ts';
-import { BlockReader } from '../../load/block-reader.ts';
+} from '../format/manifest.ts';
+import { damaged } from '../format/refused-snapshot.ts';
+import { ListDigest, sumText } from '../format/schema.ts';
+import { Block } from '../load/block.ts';
+import { BlockReader } from '../load/block-reader.ts';
 
-/** An organization whose records are written. Its lists have the counts, bounds and sums of these. */
+/** An organization whose records are written. Its lists have all but the digest, and but the bytes in a whole file. */
 export interface WrittenOrganization extends Pick<ManifestOrganization, 'organizationId' | 'name' | 'since'> {
   readonly lists: Record<CollectionName, DeclaredList>;
 }
 
 /**
  * Reads the records back, and writes the manifest. Pauses after each step.
- * @throws RefusedSnapshot when the file does not have the records with the sums, or has a change at another time than
+ * @throws RefusedSnapshot when the file does not have the records, or a whole one not the sums, or has a change at another time than
  *   that of a snapshot
  */
 export function* completeSnapshot(
@@ -31,7 +31,8 @@ export function* completeSnapshot(
   snapshot: Omit<DigestedManifest, 'organizations'>,
   written: readonly WrittenOrganization[],
 ): Generator<undefined, void> {
-  const reader = new BlockReader(database);
+  const isWhole = snapshot.changesSince === '';
+  const reader = new BlockReader(database, !isWhole);
   const times = new Set([...snapshot.ancestors, snapshot].map((one) => instantOf(one.producedAt)));
   const organizations: DigestedManifest['organizations'][number][] = [];
   for (const organization of written) {
@@ -40,7 +41,7 @@ export function* completeSnapshot(
     for (const layout of COLLECTIONS) {
       const { [layout.name]: list } = lists;
       if (list.recordCount > 0)
-        lists[layout.name] = yield* measure(reader, layout, organization, list, times);
+        lists[layout.name] = yield* measure(reader, layout, organization, list, times, isWhole);
     }
     organizations.push({
       ...organization,
@@ -52,7 +53,7 @@ export function* completeSnapshot(
 }
 
 /**
- * Returns a list with its bytes and its digest.
+ * Returns a list with its digest, in a whole file also with its bytes.
  * @param times of the snapshots since which all changes are known
  */
 function* measure(
@@ -61,16 +62,17 @@ function* measure(
   { organizationId, since }: WrittenOrganization,
   list: DeclaredList,
   times: ReadonlySet<Instant>,
+  isWhole: boolean,
 ): Generator<undefined, DeclaredList> {
   const [earliest] = times;
   const began = instantOf(since);
   const history = { since: earliest > began ? earliest : began, times };
-  const digest = new ListDigest();
-  let [recordCount, recordBytes, textBytes, listElements, sum] = [0, 0, 0, 0, 0n];
+  const digest = new ListDigest(!isWhole);
+  let [rowCount, recordBytes, textBytes, listElements, sum] = [0, 0, 0, 0, 0n];
   for (const stored of reader.read(layout, organizationId, list)) {
     digest.add(stored);
     const block = new Block(layout, stored);
-    recordCount += block.count;
+    rowCount += block.count;
     recordBytes += block.recordBytes;
     textBytes += block.textBytes;
     listElements += block.listElements;
@@ -81,17 +83,18 @@ function* measure(
     block.release();
     yield;
   }
-  if (recordCount !== list.recordCount || sumText(sum) !== list.recordsSum)
+  if (rowCount !== list.rowCount || (isWhole && sumText(sum) !== list.recordsSum))
     throw damaged(`the ${layout.name} of "${organizationId}" are not those that were written or copied`);
-  return { ...list, recordBytes, textBytes, listElements, digest: digest.finish() };
+  const measured = { ...list, digest: digest.finish() };
+  return isWhole ? { ...measured, recordBytes, textBytes, listElements } : measured;
 }
 
 function writeManifest(database: Database.Database, manifest: DigestedManifest): void {
-  const { snapshotId, producedAt, permits, ancestors, organizations } = manifest;
+  const { snapshotId, producedAt, epoch, changesSince, permits, ancestors, organizations } = manifest;
   const insertAncestor = database.prepare('INSERT INTO ancestors VALUES (?, ?)');
   const insertOrganization = database.prepare('INSERT INTO organizations VALUES (?, ?, ?, ?)');
   const insertList = database.prepare(
-    `INSERT INTO lists VALUES (:organizationId, :name, :recordCount, :recordBytes, :textBytes, :listElements,
+    `INSERT INTO lists VALUES (:organizationId, :name, :rowCount, :recordCount, :recordBytes, :textBytes, :listElements,
        :longestRow, :recordsSum, :digest)`,
   );
   for (const one of ancestors) insertAncestor.run(one.snapshotId, one.producedAt);
@@ -103,6 +106,6 @@ function writeManifest(database: Database.Database, manifest: DigestedManifest):
     }
   }
   database
-    .prepare('INSERT INTO snapshot VALUES (?, ?, ?, ?, ?)')
-    .run(snapshotId, producedAt, ...permitValues(permits), manifestDigest(manifest));
+    .prepare('INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?, ?)')
+    .run(snapshotId, producedAt, epoch, changesSince, ...permitValues(permits), manifestDigest(manifest));
 }

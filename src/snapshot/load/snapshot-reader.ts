@@ -1,0 +1,163 @@
+import type { CollectionLayout } from '../format/layout.ts';
+import { instantOf, type ManifestOrganization, NO_RECORDS } from '../format/manifest.ts';
+import type { OpenSnapshot } from '../format/open-snapshot.ts';
+import { Block } from './block.ts';
+import { blockRecords, BlockReader, type StoredBlock } from './block-reader.ts';
+import { PairList } from './pair-list.ts';
+import type { Uint32s } from '../../store/memory/shared-arrays.ts';
+
+/** Reads the lists of a snapshot: those of its whole file, with the changes in their places. */
+export class SnapshotReader {
+  readonly #snapshot: OpenSnapshot;
+  readonly #whole: BlockReader;
+  readonly #changes: BlockReader | undefined;
+  readonly organizations: ReadonlyMap<string, ManifestOrganization>;
+  readonly #inWhole: ReadonlyMap<string, ManifestOrganization>;
+
+  constructor(snapshot: OpenSnapshot) {
+    const { whole, changes, manifest } = snapshot;
+    this.#snapshot = snapshot;
+    this.#whole = new BlockReader(whole.database);
+    this.#changes = changes && new BlockReader(changes.database, true);
+    const byId = (organizations: readonly ManifestOrganization[]) =>
+      new Map(organizations.map((one) => [one.organizationId, one]));
+    this.organizations = byId(manifest.organizations);
+    this.#inWhole = changes === undefined ? this.organizations : byId(whole.manifest.organizations);
+  }
+
+  /** Returns an organization in the whole file. One that was removed and added again since then has no part of it. */
+  inWhole(organizationId: string): ManifestOrganization | undefined {
+    const since = this.organizations.get(organizationId)?.since;
+    const { producedAt } = this.#snapshot.whole.manifest;
+    if (since === undefined || instantOf(since) > instantOf(producedAt)) return undefined;
+    return this.#inWhole.get(organizationId);
+  }
+
+  /** Finds the records of a list in both files. */
+  pairOf(layout: CollectionLayout, organizationId: string): PairList {
+    const [whole, declared] = [this.inWhole(organizationId), this.organizations.get(organizationId)].map(
+      (organization) => organization?.lists[layout.name] ?? NO_RECORDS,
+    );
+    return new PairList(this.#snapshot, layout, organizationId, whole, declared);
+  }
+
+  /**
+   * Yields the records of a list, and checks the digests of both files.
+   * @throws RefusedSnapshot
+   */
+  *readList(layout: CollectionLayout, organizationId: string): Generator<StoredBlock> {
+    const pair = this.pairOf(layout, organizationId);
+    const blocks = this.#whole.readList(layout, organizationId, pair.whole);
+    if (pair.leaving.length + pair.changed.length === 0) yield* blocks;
+    else yield* this.#merge(layout, organizationId, pair, blocks);
+  }
+
+  /** Yields the records of a list that are in the file of changes, and checks their digest. */
+  *readChanges(layout: CollectionLayout, organizationId: string): Generator<StoredBlock> {
+    const list = this.organizations.get(organizationId)?.lists[layout.name] ?? NO_RECORDS;
+    yield* this.#changes?.readList(layout, organizationId, list) ?? [];
+  }
+
+  /** Yields blocks of the whole file without the rows that leave, and with the changes in their places. */
+  *#merge(
+    layout: CollectionLayout,
+    organizationId: string,
+    { declared, leaving, changed }: PairList,
+    blocks: Iterable<StoredBlock>,
+  ): Generator<StoredBlock> {
+    const changes = this.#eachChange(layout, organizationId);
+    const merged = new MergedBlock(blockRecords(declared));
+    let [nextLeaving, nextChanged] = [0, 0];
+    const leavingRow = () => leaving[nextLeaving] ?? Infinity;
+    const changedRow = () => changed[nextChanged] ?? Infinity;
+    for (const stored of blocks) {
+      const [first] = stored.rows;
+      const end = first + stored.count;
+      if (leavingRow() >= end && changedRow() >= merged.end + stored.count) {
+        yield* merged.take();
+        yield { ...stored, rows: merged.pass(stored.count) };
+        continue;
+      }
+      const block = new Block(layout, stored);
+      for (let row = first; row < end; yield* merged.takeFull()) {
+        if (leavingRow() === row) {
+          nextLeaving++;
+          row++;
+        } else if (changedRow() === merged.end) {
+          nextChanged++;
+          merged.add(1, changes.next().value);
+        } else {
+          const to = Math.min(end, leavingRow(), row + changedRow() - merged.end);
+          merged.add(to - row, block.slice(row - first, to - first));
+          row = to;
+        }
+      }
+    }
+    for (; nextChanged < changed.length; yield* merged.takeFull()) {
+      nextChanged++;
+      merged.add(1, changes.next().value);
+    }
+    yield* merged.take();
+  }
+
+  /** Yields the records of the changes one by one. */
+  *#eachChange(layout: CollectionLayout, organizationId: string): Generator<StoredRecords, undefined> {
+    for (const stored of this.readChanges(layout, organizationId)) {
+      const block = new Block(layout, stored);
+      for (let i = 0; i < block.count; i++) yield block.slice(i, i + 1);
+    }
+    return undefined;
+  }
+}
+
+type StoredRecords = Pick<StoredBlock, 'values' | 'records'>;
+
+/** A block that is put together. */
+class MergedBlock {
+  /** Row behind the last record. */
+  end = 0;
+  readonly #maxCount: number;
+  #count = 0;
+  #pieces: StoredRecords[] = [];
+
+  constructor(maxCount: number) {
+    this.#maxCount = maxCount;
+  }
+
+  add(count: number, records: StoredRecords | undefined): void {
+    if (records === undefined) return;
+    this.#pieces.push(records);
+    this.#count += count;
+    this.end += count;
+  }
+
+  /** Returns the rows of records that are not put together. */
+  pass(count: number): Uint32s {
+    this.end += count;
+    return Uint32Array.from({ length: count }, (_, i) => this.end - count + i);
+  }
+
+  *takeFull(): Generator<StoredBlock> {
+    if (this.#count >= this.#maxCount) yield* this.take();
+  }
+
+  /** Yields the block so far, if there are records. */
+  *take(): Generator<StoredBlock> {
+    if (this.#count === 0) return;
+    const [count, pieces] = [this.#count, this.#pieces];
+    [this.#count, this.#pieces] = [0, []];
+    const rows = Uint32Array.from({ length: count }, (_, i) => this.end - count + i);
+    const [values, records] = (['values', 'records'] as const).map((part) =>
+      joined(pieces.map((one) => one[part])),
+    );
+    yield { count, rows, values, records };
+  }
+}
+
+/** Returns bytes in a buffer of their own, which another thread can take. */
+function joined(parts: readonly Buffer[]): Buffer<ArrayBuffer> {
+  const bytes = Buffer.from(new ArrayBuffer(parts.reduce((sum, { length }) => sum + length, 0)));
+  let at = 0;
+  for (const part of parts) at += part.copy(bytes, at);
+  return bytes;
+}
