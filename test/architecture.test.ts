@@ -31,7 +31,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/snapshot/write': ['src/snapshot/{load,format}', ...DATA],
   'src/snapshot/publish': ['src/snapshot/{write,load,format}', ...DATA],
   'src/snapshot/builder/import': ['src/snapshot/format', ...DATA],
-  'src/snapshot/builder/staging': ['src/snapshot/builder/import', 'src/snapshot/{write,load,format}', ...DATA],
+  'src/snapshot/builder/staging': [
+    'src/snapshot/builder/import',
+    'src/snapshot/{write,load,format}',
+    ...DATA,
+  ],
   'src/snapshot/builder/merge': ['src/snapshot/builder/staging', 'src/snapshot/{write,load,format}', ...DATA],
   'src/snapshot/builder': ['src/snapshot/{publish,write,load,format}', ...DATA],
   'src/query': DATA,

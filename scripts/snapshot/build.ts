@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { KEEP_CHANGES_DAYS } from '../../src/snapshot/builder/build-options.ts';
+import { KEEP_CHANGES_DAYS } from '../../src/snapshot/builder/staging/earlier-snapshot.ts';
 import { type BuildReport, buildSnapshot } from '../../src/snapshot/builder/build-snapshot.ts';
 import {
   IMPORT_FILES,

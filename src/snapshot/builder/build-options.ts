@@ -17,5 +17,3 @@ export interface BuildOptions extends ImportOptions {
   /** Refuse records that look wrong, instead of a warning. */
   readonly isStrict?: boolean;
 }
-
-export const KEEP_CHANGES_DAYS = 90;

@@ -1,21 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { byCollection, COLLECTIONS } from '../format/layout.ts';
 import type { Manifest, RecordCounts } from '../format/manifest.ts';
-import { newHiddenPath, type Present, presentAt } from '../format/replace-file.ts';
-import { asRefusal, openFile } from '../format/snapshot-file.ts';
+import { contentOf, newHiddenPath, type Present, presentAt } from '../format/replace-file.ts';
+import { covers, snapshotOf } from '../format/open-snapshot.ts';
+import { asRefusal, type OpenFile, openFile } from '../format/snapshot-file.ts';
 import { lossesOf } from '../format/succession.ts';
-import { inTurns } from '../write/make-whole.ts';
+import { inTurns, makeWhole } from '../write/make-whole.ts';
 import { newDatabase } from '../write/new-file.ts';
 import type { BuildOptions } from './build-options.ts';
 import { isOfOneRecord, type Warning } from './import/rules.ts';
 import { DELETIONS_FILE, type ImportFolder, listImport, UnreadableImport } from './import/import-files.ts';
 import { Comparison } from './merge/comparison.ts';
 import { SnapshotWriter } from './merge/snapshot-writer.ts';
-import { ancestorsOf, openEarlier } from './open-earlier.ts';
 import { placeOutput, refusedOutput } from './place-output.ts';
+import { EarlierSnapshot } from './staging/earlier-snapshot.ts';
 import { reviewSnapshot, SuspectImport } from './review-snapshot.ts';
 import { type Findings, readImport } from './staging/read-import.ts';
 import type { Staging } from './staging/staging.ts';
@@ -73,13 +74,15 @@ async function buildOnce(
   const { output, allowShrink = false, isStrict = false } = options;
   const { held } = findings;
   using database = newDatabase(join(folder, 'staging.sqlite'));
-  using opened = await openEarlier(options, folder, former);
-  const { earlier } = opened;
+  const path = options.base ?? options.previous;
+  using earlier = path === undefined ? undefined : new EarlierSnapshot(path, options);
   const staging = await readImport(options, input, folder, database, earlier, findings);
   if (staging === undefined) return undefined;
-  const file = join(folder, 'snapshot.sqlite');
+  const file = join(folder, earlier === undefined ? 'snapshot.sqlite' : 'changes.sqlite');
   const comparison = earlier && new Comparison(staging, earlier);
-  const { manifest, ...written } = await writeSnapshot(file, options, staging, opened, comparison);
+  const written = await writeSnapshot(file, options, staging, earlier, comparison);
+  using opened = openFile(file, earlier?.bytes);
+  const { manifest } = opened;
   const losses = allowShrink || !comparison ? [] : lossesOf(comparison.expected, manifest);
   const { size } = held;
   for (const { organizationId, refusal } of losses) {
@@ -87,15 +90,23 @@ async function buildOnce(
     held.set(organizationId, { organizationId, reason: refusal.message });
   }
   if (held.size > size) return undefined;
+  const complete = await completeFile(file, options, former, opened, earlier);
   const { rejections } = staging;
   const ofLines = [...rejections.suspects.values(), ...warningsOfUtc(database, input)];
-  const warnings = [...ofLines, ...reviewRecords(file, options, staging)];
+  const warnings = [...ofLines, ...reviewRecords(complete, options, staging)];
   if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
   const heldBack = [...held.values()].sort((a, b) => (a.organizationId < b.organizationId ? -1 : 1));
-  const placed = await placeOutput(file, manifest, options, heldBack, former);
+  const placed = await placeOutput(
+    complete,
+    complete === file && earlier !== undefined,
+    options,
+    heldBack,
+    former,
+  );
   return {
     ...written,
     ...placed,
+    records: totalCounts(manifest),
     organizations: staging.names.size,
     heldBack,
     /** Number of occurrences of undeclared fields, by file and field. */
@@ -120,22 +131,20 @@ function withPlace(error: unknown, { output, base, previous }: BuildOptions): un
   return error;
 }
 
+/** Writes all records, or with an earlier snapshot the changes since its whole file. Returns facts for the report. */
 async function writeSnapshot(
   file: string,
   options: BuildOptions,
   staging: Staging,
-  { earlier, isContinued }: Awaited<ReturnType<typeof openEarlier>>,
+  earlier: EarlierSnapshot | undefined,
   comparison: Comparison | undefined,
 ) {
   const { signal, onProgress, permits = [] } = options;
   const { ids, names } = staging;
   const producedAt = options.producedAt.toISOString();
-  const isBase = earlier?.isBase === true;
-  const continued = isContinued ? earlier?.snapshot : undefined;
-  // With a base, records that replace others count twice.
-  const total = ids.count('import') + (isBase && continued === undefined ? earlier.count : 0);
+  const total = ids.count('import');
   let written = 0;
-  using writer = new SnapshotWriter(file, names, producedAt, earlier, continued !== undefined);
+  using writer = new SnapshotWriter(file, names, producedAt, earlier);
   for (const layout of COLLECTIONS) {
     const { name: list } = layout;
     let records = 0;
@@ -148,13 +157,11 @@ async function writeSnapshot(
     }
   }
   const snapshotId = randomUUID();
-  const ancestors = ancestorsOf(options, earlier);
-  const epoch = continued?.manifest.epoch ?? randomUUID();
-  const changesSince = continued?.whole.manifest.producedAt ?? '';
+  const ancestors = earlier?.ancestorsOfNext ?? [];
+  const epoch = earlier?.manifest.epoch ?? randomUUID();
+  const changesSince = earlier?.snapshot.whole.manifest.producedAt ?? '';
   const header = { snapshotId, producedAt, epoch, changesSince, permits, ancestors };
   await inTurns(writer.finish(header, comparison), signal);
-  using complete = openFile(file, continued && statSync(options.base ?? '').size);
-  const { manifest } = complete;
   /** Undefined without an earlier snapshot: a new history begins. */
   const history = comparison && {
     /** Number of snapshots from which copies can be continued. */
@@ -165,8 +172,7 @@ async function writeSnapshot(
     /** Number of deletions in the snapshot. */
     deletions: writer.deletions,
   };
-  const records = totalCounts(manifest);
-  if (comparison === undefined || !isBase) return { manifest, snapshotId, producedAt, records, history };
+  if (comparison === undefined || earlier?.isBase !== true) return { snapshotId, producedAt, history };
   /** Number of records that the import changed in the base. */
   const changes = {
     added: ids.count('import') - comparison.replaced,
@@ -175,7 +181,29 @@ async function writeSnapshot(
     /** Deletions of records that the base does not have. */
     withoutRecord: ids.count('deletion') - comparison.requested,
   };
-  return { manifest, snapshotId, producedAt, records, history, changes };
+  return { snapshotId, producedAt, history, changes };
+}
+
+/**
+ * Returns the file to put into place: the changes if they continue those of what is published. Else that is a whole file,
+ * of which earlier changes are none.
+ */
+async function completeFile(
+  file: string,
+  { permits, isStrict = false, signal }: BuildOptions,
+  former: Present,
+  changes: OpenFile,
+  earlier: EarlierSnapshot | undefined,
+): Promise<string> {
+  if (earlier === undefined) return file;
+  const { manifest, snapshot, isBase } = earlier;
+  const { whole } = snapshot;
+  // A strict build reviews one file.
+  const isPublished = permits !== undefined && isBase && !isStrict && former.content === contentOf(manifest);
+  if (isPublished && covers(changes.manifest, whole.manifest)) return file;
+  const path = join(dirname(file), 'snapshot.sqlite');
+  await inTurns(makeWhole(snapshotOf(whole, changes), path, randomUUID()), signal);
+  return path;
 }
 
 /** Returns the numbers of records of all organizations. */

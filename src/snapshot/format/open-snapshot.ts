@@ -38,18 +38,21 @@ export function openSnapshot(path: string): OpenSnapshot {
   const whole = files.use(openFile(path));
   if (whole.manifest.changesSince !== '')
     throw inconsistent('it is a file of changes; give the whole file, beside which it was');
-  const changes = found && appliesTo(found.manifest, whole.manifest) ? found : undefined;
-  const latest = changes ?? whole;
   const opened = files.move();
-  return {
-    whole,
-    changes,
-    latest,
-    manifest: latest.manifest,
-    [Symbol.dispose]: () => {
-      opened.dispose();
-    },
-  };
+  const changes = found && appliesTo(found.manifest, whole.manifest) ? found : undefined;
+  return snapshotOf(whole, changes, () => {
+    opened.dispose();
+  });
+}
+
+/** Returns the snapshot of a whole file and of changes that were made of it. */
+export function snapshotOf(
+  whole: OpenFile,
+  changes?: OpenFile,
+  dispose: () => void = () => undefined,
+): OpenSnapshot {
+  const latest = changes ?? whole;
+  return { whole, changes, latest, manifest: latest.manifest, [Symbol.dispose]: dispose };
 }
 
 function openChanges(path: string): OpenFile | undefined {

@@ -1,9 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type Database from 'better-sqlite3';
 import { byCollection, type CollectionLayout, COLLECTIONS } from '../format/layout.ts';
+import { instantOf } from '../format/manifest.ts';
 import type { OpenSnapshot } from '../format/open-snapshot.ts';
-import { CHANGED_COLUMN, RECORD_COLUMN } from '../format/schema.ts';
-import { asRefusal } from '../format/snapshot-file.ts';
+import { CHANGED_COLUMN, RECORD_COLUMN, SCHEMA } from '../format/schema.ts';
+import { damaged } from '../format/refused-snapshot.ts';
+import { asRefusal, type OpenFile } from '../format/snapshot-file.ts';
 import type { PairList } from '../load/pair-list.ts';
 import { SnapshotReader } from '../load/snapshot-reader.ts';
 import type { Row } from '../../store/memory/shared-arrays.ts';
@@ -13,11 +15,16 @@ import { NewFile } from './new-file.ts';
 const COPIED = 10_000;
 
 /**
- * Writes a snapshot as one whole file, to which its changes and later ones apply. Pauses after some steps.
+ * Writes a snapshot as one whole file. Pauses after some steps.
  * @param path of a file that does not exist
+ * @param epoch by default that of the snapshot, whose changes, and later ones, then apply to the file
  * @throws RefusedSnapshot when the records are not the declared ones
  */
-export function* makeWhole(snapshot: OpenSnapshot, path: string): Generator<undefined, void> {
+export function* makeWhole(
+  snapshot: OpenSnapshot,
+  path: string,
+  epoch = snapshot.manifest.epoch,
+): Generator<undefined, void> {
   const { whole, latest, manifest } = snapshot;
   const reader = new SnapshotReader(snapshot);
   using file = new NewFile(path);
@@ -26,17 +33,22 @@ export function* makeWhole(snapshot: OpenSnapshot, path: string): Generator<unde
     whole.attachTo(database, 'whole');
     latest.attachTo(database, 'changes');
     for (const layout of COLLECTIONS) {
+      checkIndex(whole, layout);
       const copy = copierOf(database, layout);
       for (const { organizationId } of manifest.organizations)
         yield* copy(reader.pairOf(layout, organizationId));
     }
-    database.exec('INSERT INTO deletions SELECT * FROM changes.deletions');
+    // Changes may have deletions before the first ancestor, since the whole file.
+    const since = manifest.ancestors.at(0)?.producedAt;
+    database
+      .prepare('INSERT INTO deletions SELECT * FROM changes.deletions WHERE deleted_at > ?')
+      .run(since === undefined ? instantOf(manifest.producedAt) - 1n : instantOf(since));
     yield* file.index();
     const organizations = manifest.organizations.map((one) => ({
       ...one,
       lists: byCollection(({ name }) => ({ ...one.lists[name], rowCount: one.lists[name].recordCount })),
     }));
-    yield* file.complete({ ...manifest, changesSince: '' }, organizations);
+    yield* file.complete({ ...manifest, epoch, changesSince: '' }, organizations);
   } catch (error) {
     throw asRefusal(error);
   }
@@ -74,6 +86,14 @@ function copierOf(database: Database.Database, { name, idColumn, columns }: Coll
       first = i + 1;
     }
   };
+}
+
+/** Refuses a whole file whose index lacks records: they would stay although they are deleted or replaced. */
+function checkIndex({ database, manifest }: OpenFile, { name }: CollectionLayout): void {
+  const [, index = ''] = new RegExp(`CREATE UNIQUE INDEX (\\w+) ON ${name} `).exec(SCHEMA) ?? [];
+  const count = database.prepare<[], number>(`SELECT count(*) FROM ${name} INDEXED BY ${index}`).pluck();
+  const declared = manifest.organizations.reduce((sum, { lists }) => sum + lists[name].recordCount, 0);
+  if (count.get() !== declared) throw damaged(`the index of ${name} lacks records`);
 }
 
 /** Does steps, between which the event loop handles other events. Returns the result. */

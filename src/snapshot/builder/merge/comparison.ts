@@ -1,6 +1,5 @@
-import { parseTimestamp } from '../../../contract/timestamp.ts';
+import type { Instant } from '../../../contract/timestamp.ts';
 import type { CollectionName } from '../../../contract/operations.ts';
-import type { SnapshotOrigin } from '../../../store/organization-image.ts';
 import type { CollectionLayout } from '../../format/layout.ts';
 import { declaredCounts, type Deletion } from '../../format/manifest.ts';
 import type { EarlierSnapshot } from '../staging/earlier-snapshot.ts';
@@ -56,13 +55,6 @@ export class Comparison {
     }
   }
 
-  /** Yields the records that the build deletes from lists that are copied, whether or not the earlier snapshot has them. */
-  *deletionsOf(layout: CollectionLayout): Generator<readonly [organization: number, id: string]> {
-    for (const [organization, id] of this.#namedInMerged(layout))
-      if (this.#staging.ids.get(layout.name, organization, id)?.startsWith('deletion') === true)
-        yield [organization, id];
-  }
-
   /** Yields the earlier records that may leave. */
   *#candidates(layout: CollectionLayout): Generator<readonly [organization: number, id: string]> {
     const { organizationIds } = this.#staging;
@@ -84,13 +76,12 @@ export class Comparison {
       if (this.isMerged(layout, named[0])) yield named;
   }
 
-  /** Yields the earlier deletions since the first ancestor, except those of records that the import has. */
-  *deletionsSince(ancestors: readonly SnapshotOrigin[]): Generator<MergedDeletion> {
-    const after = parseTimestamp(ancestors.at(0)?.producedAt ?? '');
+  /** Yields the earlier deletions after a time, except those of records that the import has. */
+  *deletionsSince(after: Instant): Generator<MergedDeletion> {
     const { ids, organizationIds } = this.#staging;
     for (const [organization, organizationId] of organizationIds.entries()) {
       for (const deletion of this.#earlier.deletions(organizationId)) {
-        if (after === undefined || deletion.deletedAt <= after) continue;
+        if (deletion.deletedAt <= after) continue;
         if (ids.get(deletion.collection, organization, deletion.id) === 'import') continue;
         yield { organization, ...deletion };
       }

@@ -1,29 +1,28 @@
 import type Database from 'better-sqlite3';
 import type { Instant } from '../../../contract/timestamp.ts';
-import { byCollection, type CollectionLayout, COLLECTIONS } from '../../format/layout.ts';
+import { byCollection, type CollectionLayout } from '../../format/layout.ts';
 import { type DigestedManifest, instantOf, NO_RECORDS } from '../../format/manifest.ts';
-import { damaged } from '../../format/refused-snapshot.ts';
+import { CHANGED_COLUMN, RECORD_COLUMN } from '../../format/schema.ts';
 import type { WrittenOrganization } from '../../write/complete-snapshot.ts';
 import { NewFile } from '../../write/new-file.ts';
 import type { EarlierSnapshot } from '../staging/earlier-snapshot.ts';
 import type { StagedRecord } from '../staging/staging-file.ts';
 import type { Comparison } from './comparison.ts';
-import { ChangesWriter } from './changes-writer.ts';
-import { WholeWriter } from './whole-writer.ts';
+import { MergedList, mergeStatements } from './merged-list.ts';
+import { StagedList } from './staged-list.ts';
 
 /** Records reported at once. */
 const REPORTED = 1000;
 
-/** Writes a new snapshot: a whole file, or the changes of an earlier one since its whole file. */
+/** Writes a new snapshot: all of it, or with an earlier one what has changed since the whole file of that. */
 export class SnapshotWriter implements Disposable {
   /** Number of records that are new or differ from their earlier selves. */
   changed = 0;
   deletions = 0;
-  readonly organizations: readonly WrittenOrganization[];
+  readonly #organizations: readonly WrittenOrganization[];
   readonly #file: NewFile;
   readonly #instant: Instant;
   readonly #earlier: EarlierSnapshot | undefined;
-  readonly #isOfChanges: boolean;
   readonly #insertDeletion: Database.Statement<[string, string, string, Instant]>;
 
   /**
@@ -36,23 +35,21 @@ export class SnapshotWriter implements Disposable {
     names: ReadonlyMap<string, string>,
     producedAt: string,
     earlier?: EarlierSnapshot,
-    isOfChanges = false,
   ) {
     this.#instant = instantOf(producedAt);
     this.#earlier = earlier;
-    this.#isOfChanges = isOfChanges;
-    this.#file = new NewFile(path, isOfChanges);
+    this.#file = new NewFile(path, earlier !== undefined);
     const { database } = this.#file;
     earlier?.snapshot.latest.attachTo(database, 'earlier');
     this.#insertDeletion = database.prepare('INSERT OR IGNORE INTO deletions VALUES (?, ?, ?, ?)');
-    this.organizations = Array.from(names, ([organizationId, name]) => {
+    this.#organizations = Array.from(names, ([organizationId, name]) => {
       const since = earlier?.organizations.get(organizationId)?.since ?? producedAt;
       return { organizationId, name, since, lists: byCollection(() => NO_RECORDS) };
     });
   }
 
   /**
-   * Writes a collection, and deletions. Yields the numbers of records that were written.
+   * Writes a collection, and deletions. Yields the numbers of staged records.
    * @param staged by organization and in list order
    */
   *write(
@@ -63,39 +60,53 @@ export class SnapshotWriter implements Disposable {
     const { name } = layout;
     const { database } = this.#file;
     const earlier = this.#earlier;
-    const lists =
-      this.#isOfChanges && earlier !== undefined
-        ? new ChangesWriter(database, layout, earlier)
-        : new WholeWriter(database, layout, earlier);
-    for (const { organization, id, isDeleted } of comparison?.leaving(layout) ?? []) {
-      const { organizationId } = this.organizations[organization];
-      if (isDeleted) this.#writeDeletion(organizationId, name, id, this.#instant);
-      if (comparison?.isMerged(layout, organization) === true) lists.leave(organizationId, id, isDeleted);
-    }
-    let written = 0;
-    let firstRow = 1;
+    const deleted = this.#writeDeletions(layout, comparison);
+    const values = ['organization_id', 'id', ...layout.columns, CHANGED_COLUMN, RECORD_COLUMN].map(() => '?');
+    const insert = database.prepare(`INSERT INTO ${name} VALUES (?, ${values.join()})`);
+    const statements = earlier && mergeStatements(database, layout);
+    let [firstRow, count] = [1, 0];
     try {
       let next = staged.next().value;
-      for (const [organization, { organizationId, lists: declared }] of this.organizations.entries()) {
+      for (const [organization, { organizationId, lists }] of this.#organizations.entries()) {
         const isMerged = comparison?.isMerged(layout, organization) === true;
-        yield* lists.begin(organizationId, firstRow, isMerged);
+        const list =
+          isMerged && earlier && statements
+            ? new MergedList(layout, statements, organizationId, earlier)
+            : new StagedList(layout, insert, organizationId, firstRow, earlier);
+        if (list instanceof MergedList)
+          deleted.get(organization)?.forEach((id) => {
+            list.leave(id);
+          });
         for (; next?.organization === organization; next = staged.next().value) {
           const found = earlier?.find(layout, organizationId, next.id);
           const isSame =
             found?.json === next.json && next.values.every((value, i) => value === found.values[i]);
           if (!isSame) this.changed++;
-          yield* lists.put(next, isSame ? found.changedAt : this.#instant, found);
-          if (++written % REPORTED === 0) yield REPORTED;
+          list.put(next, isSame ? found.changedAt : this.#instant, found);
+          if (++count % REPORTED === 0) yield REPORTED;
         }
-        declared[name] = lists.end();
-        firstRow += declared[name].recordCount;
+        lists[name] = list.end(firstRow);
+        firstRow += lists[name].recordCount;
       }
-      yield* lists.finish();
-      yield written % REPORTED;
+      yield count % REPORTED;
     } finally {
       // Ends the query, also before its last row.
       staged.return(undefined);
     }
+  }
+
+  /** Writes the deletions of a collection. Returns the ids of deleted records of merged lists by organization. */
+  #writeDeletions(layout: CollectionLayout, comparison?: Comparison): ReadonlyMap<number, readonly string[]> {
+    const deleted = new Map<number, string[]>();
+    for (const { organization, id, isDeleted } of comparison?.leaving(layout) ?? []) {
+      if (!isDeleted) continue;
+      this.#writeDeletion(this.#organizations[organization].organizationId, layout.name, id, this.#instant);
+      if (comparison?.isMerged(layout, organization) !== true) continue;
+      const ids = deleted.get(organization);
+      if (ids === undefined) deleted.set(organization, [id]);
+      else ids.push(id);
+    }
+    return deleted;
   }
 
   #writeDeletion(organizationId: string, collection: string, id: string, deletedAt: Instant): void {
@@ -110,23 +121,14 @@ export class SnapshotWriter implements Disposable {
     header: Omit<DigestedManifest, 'organizations'>,
     comparison?: Comparison,
   ): Generator<undefined, void> {
-    const { ancestors } = header;
-    for (const { organization, collection, id, deletedAt } of comparison?.deletionsSince(ancestors) ?? [])
-      this.#writeDeletion(this.organizations[organization].organizationId, collection, id, deletedAt);
+    // Those since the whole file are part of the changes.
+    const [first = header] = header.ancestors;
+    const times = [first.producedAt, header.changesSince || first.producedAt].map(instantOf);
+    const since = times[0] < times[1] ? times[0] : times[1];
+    for (const { organization, collection, id, deletedAt } of comparison?.deletionsSince(since) ?? [])
+      this.#writeDeletion(this.#organizations[organization].organizationId, collection, id, deletedAt);
     yield* this.#file.index();
-    if (comparison !== undefined) for (const layout of COLLECTIONS) this.#checkDeleted(layout, comparison);
-    yield* this.#file.complete(header, this.organizations);
-  }
-
-  /** Refuses a record that was copied although it is deleted, since the index of the earlier snapshot lacks its id. */
-  #checkDeleted(layout: CollectionLayout, comparison: Comparison): void {
-    const { name, idColumn } = layout;
-    const select = this.#file.database.prepare<[string, string]>(
-      `SELECT 1 FROM ${name} WHERE organization_id = ? AND ${idColumn} = ?`,
-    );
-    for (const [organization, id] of comparison.deletionsOf(layout))
-      if (select.get(this.organizations[organization].organizationId, id) !== undefined)
-        throw damaged(`the index of ${name} of the earlier snapshot lacks "${id}"`);
+    yield* this.#file.complete(header, this.#organizations);
   }
 
   [Symbol.dispose](): void {

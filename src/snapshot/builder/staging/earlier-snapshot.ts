@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../../contract/operations.ts';
 import type { Instant } from '../../../contract/timestamp.ts';
@@ -23,6 +24,18 @@ import type { PairList } from '../../load/pair-list.ts';
 import { SnapshotReader } from '../../load/snapshot-reader.ts';
 import type { StagedRecord } from './staging-file.ts';
 import { LINKED, type Staging, withoutSummary } from './staging.ts';
+
+/** Time for which changes are known. */
+export const KEEP_CHANGES_DAYS = 90;
+
+/** What a build has to do with the snapshot that it follows. */
+interface FollowingBuild {
+  readonly producedAt: Date;
+  /** Path of the snapshot if the import changes it. */
+  readonly base?: string | undefined;
+  /** Time for which changes are kept, in milliseconds; `KEEP_CHANGES_DAYS` by default. */
+  readonly keepChangesMs?: number | undefined;
+}
 
 /** Some records of an organization, by its position in the order of the ids. */
 type EarlierBlock = readonly [organization: number, block: Block];
@@ -72,6 +85,10 @@ export class EarlierSnapshot implements Disposable {
   /** In milliseconds since the epoch. */
   readonly producedAt: number;
   readonly organizations: ReadonlyMap<string, ManifestOrganization>;
+  /** The snapshots from which the next one descends, earliest first. */
+  readonly ancestorsOfNext: readonly SnapshotOrigin[];
+  /** Bytes of the whole file. */
+  readonly bytes: number;
   readonly snapshot: OpenSnapshot;
   readonly #reader: SnapshotReader;
   readonly #until: Instant;
@@ -79,22 +96,24 @@ export class EarlierSnapshot implements Disposable {
   readonly #changes: Readonly<Record<CollectionName, ReturnType<typeof lookUp>>> | undefined;
   readonly #isDeleted: Database.Statement<[string, string, string]>;
 
-  /**
-   * @param producedAt the time of the build that follows, if any; the snapshot must be older
-   * @param shown the path for messages
-   */
-  constructor(path: string, producedAt?: Date, isBase = false, shown = path) {
-    this.path = shown;
-    this.isBase = isBase;
+  /** @param build that follows, if any; the snapshot must be older */
+  constructor(path: string, build?: FollowingBuild) {
+    this.path = path;
+    this.isBase = build?.base !== undefined;
     this.snapshot = openSnapshot(path);
     const { whole, changes, latest, manifest } = this.snapshot;
     this.producedAt = Date.parse(manifest.producedAt);
-    if (producedAt !== undefined && producedAt.getTime() <= this.producedAt) {
+    const next = build?.producedAt ?? new Date(Infinity);
+    if (next.getTime() <= this.producedAt) {
       this.snapshot[Symbol.dispose]();
-      const time = producedAt.toISOString();
-      const message = `its time, ${manifest.producedAt}, is not before ${time}: check --as-of and the clock of this machine`;
+      const message = `its time, ${manifest.producedAt}, is not before ${next.toISOString()}: check --as-of and the clock of this machine`;
       throw new RefusedSnapshot('older', message);
     }
+    const keptMs = build?.keepChangesMs ?? KEEP_CHANGES_DAYS * 86_400_000;
+    this.ancestorsOfNext = [...manifest.ancestors, manifest]
+      .filter((one) => Date.parse(one.producedAt) >= next.getTime() - keptMs)
+      .slice(-MAX_ANCESTORS);
+    this.bytes = statSync(path).size;
     this.#reader = new SnapshotReader(this.snapshot);
     this.organizations = this.#reader.organizations;
     this.#until = instantOf(manifest.producedAt);
@@ -207,17 +226,6 @@ export class EarlierSnapshot implements Disposable {
         });
       }
     }
-  }
-
-  /**
-   * Returns the snapshots from which a later one descends, earliest first.
-   * @param since earlier ones are left out; milliseconds since the epoch
-   */
-  lineage(since: number): readonly SnapshotOrigin[] {
-    const { ancestors, snapshotId, producedAt } = this.manifest;
-    return [...ancestors, { snapshotId, producedAt }]
-      .filter((one) => Date.parse(one.producedAt) >= since)
-      .slice(-MAX_ANCESTORS);
   }
 
   get count(): number {
