@@ -42,7 +42,7 @@ const canBoot = spawnSync('unshare', ['--mount', 'sh', '-c', mounts]).status ===
       .replace(/'(.* )CREDENTIAL'/, '"$1$(tail -n 1 /key)"');
     const rollback = commandsIn('docs/operations.md', '### Rollback', 'Add `--allow-shrink`')
       .replace(/^npm .*\n/, '')
-      .replace('TIME.sqlite', '$(ls built | head -n 1)');
+      .replace('TIME.sqlite', '$(ls built | grep sqlite | head -n 1)');
     const [erasure = '', erasureInStore = ''] = commandsIn(
       'docs/howto/erase-a-person.md',
       '# Erase a person',

@@ -1,4 +1,4 @@
-"""Prints the digests of a snapshot file, computed of its content by docs/snapshot-format.md alone, as JSON.
+"""Prints the digests of a snapshot's files, computed of their content by docs/snapshot-format.md alone, as JSON.
 
 It needs the standard library only.
 """
@@ -12,12 +12,6 @@ from pathlib import Path
 
 COLLECTIONS = ["events", "sessions", "tickets", "orders", "offers"]
 LISTS = ["tags", "event_ids", "resale_enabled"]
-
-database = sqlite3.connect(f"{Path(sys.argv[1]).resolve().as_uri()}?mode=ro", uri=True)
-
-
-def rows_of(sql, *parameters):
-    return database.execute(sql, parameters).fetchall()
 
 
 def to_json(values):
@@ -36,14 +30,61 @@ def size(text):
     return len(text.encode())
 
 
-def list_of(organization_id, collection):
+class File:
+    """A whole file, or one of changes."""
+
+    def __init__(self, path):
+        self.database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        [self.snapshot] = self.rows_of("SELECT * FROM snapshot")
+        self.snapshot_id, self.produced_at, self.epoch, self.changes_since = self.snapshot[:4]
+        self.ancestors = self.rows_of("SELECT snapshot_id, produced_at FROM ancestors ORDER BY rowid")
+        self.since = dict(self.rows_of("SELECT organization_id, since FROM organizations ORDER BY 1"))
+
+    def rows_of(self, sql, *parameters):
+        return self.database.execute(sql, parameters).fetchall()
+
+    def columns_of(self, collection):
+        return [name for (name,) in self.rows_of("SELECT name FROM pragma_table_info(?)", collection)]
+
+    def records(self, organization_id, collection):
+        columns = self.columns_of(collection)
+        sql = f"SELECT * FROM {collection} WHERE organization_id = ? ORDER BY row"
+        return [dict(zip(columns, row)) for row in self.rows_of(sql, organization_id)]
+
+    def deletions(self, organization_id):
+        sql = "SELECT collection, id, deleted_at FROM deletions WHERE organization_id = ? ORDER BY 1, 2"
+        return self.rows_of(sql, organization_id)
+
+    def applies_to(self, whole):
+        known = [self.snapshot_id, *(snapshot_id for snapshot_id, _ in self.ancestors)]
+        # All times are of one form here.
+        return (
+            self.epoch == whole.epoch and whole.snapshot_id in known and whole.produced_at >= self.changes_since != ""
+        )
+
+
+def merged(whole, changes, organization_id, collection, first_row):
+    """Returns the records of a list of the pair."""
+    id_column = whole.columns_of(collection)[2]
+    changed = changes.records(organization_id, collection)
+    gone = {record[id_column] for record in changed}
+    gone |= {key for name, key, _ in changes.deletions(organization_id) if name == collection}
+    is_later = changes.since[organization_id] > whole.produced_at
+    stored = [] if is_later else whole.records(organization_id, collection)
+    staying = [record for record in stored if record[id_column] not in gone]
+    for record in changed:
+        staying.insert(record["row"] - first_row, record)
+    return staying
+
+
+def list_of(file, organization_id, collection, first_row, records):
     """Returns the row of `lists` for a collection of an organization, or None without records."""
-    columns = [name for (name,) in rows_of("SELECT name FROM pragma_table_info(?)", collection)]
+    columns = file.columns_of(collection)
     id_column, index_columns = columns[2], columns[3:-2]
-    record_count = record_bytes = text_bytes = list_elements = longest_row = records_sum = 0
-    all_values, all_records = hashlib.sha256(), hashlib.sha256()
-    for row in rows_of(f"SELECT * FROM {collection} WHERE organization_id = ? ORDER BY row", organization_id):
-        stored = dict(zip(columns, row))
+    record_bytes = text_bytes = list_elements = longest_row = records_sum = 0
+    file_rows = {record["row"] for record in file.records(organization_id, collection)}
+    all_values, all_records, all_rows = hashlib.sha256(), hashlib.sha256(), hashlib.sha256()
+    for row, stored in enumerate(records, first_row):
         record = stored["record"]
         values = [stored[id_column]]
         row_bytes = size(stored[id_column]) + size(record)
@@ -57,17 +98,22 @@ def list_of(organization_id, collection):
                     list_elements += len(texts)
                     value = texts
             values.append(value)
-        record_count += 1
         record_bytes += size(record)
         longest_row = max(longest_row, row_bytes)
         digest = hashlib.sha256(f"{to_json([collection, *values])}\n{record}".encode())
         records_sum += int(digest.hexdigest(), 16)
-        all_values.update(f"{to_json([size(record), stored['changed_at'], *values])},".encode())
-        all_records.update(f"{record},".encode())
-    if record_count == 0:
+        if row in file_rows:
+            all_values.update(f"{to_json([size(record), stored['changed_at'], *values])},".encode())
+            all_records.update(f"{record},".encode())
+            all_rows.update(f"{row - first_row},".encode())
+    if not records:
         return None
-    digest = hashlib.sha256(f"{all_values.hexdigest()}\n{all_records.hexdigest()}\n".encode())
-    counts = [record_count, record_count, record_bytes, text_bytes, list_elements, longest_row]
+    # A bound, which may be larger.
+    sql = "SELECT longest_row FROM lists WHERE organization_id = ? AND collection = ?"
+    longest_row = max(longest_row, *(bound for (bound,) in file.rows_of(sql, organization_id, collection)))
+    parts = [all_values, all_records, all_rows] if file.changes_since else [all_values, all_records]
+    digest = hashlib.sha256("".join(f"{part.hexdigest()}\n" for part in parts).encode())
+    counts = [len(file_rows), len(records), record_bytes, text_bytes, list_elements, longest_row]
     return [organization_id, collection, *counts, f"{records_sum % 2**256:064x}", base64url(digest)]
 
 
@@ -75,19 +121,28 @@ def content_line(collection, computed):
     return [collection, computed[3], computed[8]] if computed else [collection, 0, "0" * 64]
 
 
-organizations, lists, contents = [], [], {}
-for organization_id, name, since in rows_of("SELECT organization_id, name, since FROM organizations ORDER BY 1"):
-    deletions = rows_of(
-        "SELECT collection, id, deleted_at FROM deletions WHERE organization_id = ? ORDER BY 1, 2", organization_id
-    )
-    organizations.append([organization_id, name, since, digest_of(deletions)])
-    computed = [list_of(organization_id, collection) for collection in COLLECTIONS]
-    lists += sorted(filter(None, computed))
-    contents[organization_id] = digest_of(map(content_line, COLLECTIONS, computed))
+def computed_of(file, records_of):
+    """Returns the digest of the manifest, the rows of `organizations` and `lists`, and the digests of the contents."""
+    organizations, lists, contents, counts = [], [], {}, dict.fromkeys(COLLECTIONS, 0)
+    for organization_id, name, since in file.rows_of("SELECT organization_id, name, since FROM organizations ORDER BY 1"):
+        organizations.append([organization_id, name, since, digest_of(file.deletions(organization_id))])
+        computed = []
+        for collection in COLLECTIONS:
+            first_row = counts[collection] + 1
+            records = records_of(organization_id, collection, first_row)
+            counts[collection] += len(records)
+            computed.append(list_of(file, organization_id, collection, first_row, records))
+        lists += sorted(filter(None, computed))
+        contents[organization_id] = digest_of(map(content_line, COLLECTIONS, computed))
+    digest = digest_of([file.snapshot[:-1], *file.ancestors, *organizations, *lists])
+    return {"digest": digest, "organizations": organizations, "lists": lists, "contents": contents}
 
-declared = [
-    *rows_of("SELECT snapshot_id, produced_at, epoch, changes_since, permits_rollback, permits_shrink FROM snapshot"),
-    *rows_of("SELECT snapshot_id, produced_at FROM ancestors ORDER BY rowid"),
-]
-digest = digest_of([*declared, *organizations, *lists])
-print(json.dumps({"digest": digest, "organizations": organizations, "lists": lists, "contents": contents}))
+
+path = Path(sys.argv[1])
+changes_path = path.with_suffix(".changes")
+changes = File(changes_path) if changes_path.exists() else None
+whole = File(path)
+output = {"whole": computed_of(whole, lambda organization_id, collection, _: whole.records(organization_id, collection))}
+if changes and changes.applies_to(whole):
+    output["changes"] = computed_of(changes, lambda *list_: merged(whole, changes, *list_))
+print(json.dumps(output))

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { contentDigest } from '../../src/snapshot/format/manifest.ts';
-import { inspectSnapshot } from '../../src/snapshot/format/open-snapshot.ts';
+import { changesOf, inspectSnapshot } from '../../src/snapshot/format/open-snapshot.ts';
 import { needs } from '../support/components.ts';
 import { buildFile } from '../support/import-folder.ts';
 import { FULL_RECORDS, inOrganization, minimalPricing, recordsIn } from '../support/records.ts';
@@ -68,31 +68,45 @@ const CHANGES = {
 describe('A program in Python that knows docs/snapshot-format.md alone', () => {
   needs('Python 3.11 with venv');
   const inFolder = folderForAll();
-  const path = () => inFolder('snapshot.sqlite');
+  /** A whole file without changes, and one with changes. */
+  const path = () => inFolder('whole/a.sqlite');
+  const served = () => inFolder('served/a.sqlite');
 
   before(async () => {
-    const base = inFolder('base.sqlite');
-    await buildFile(HOSTILE, base, { producedAt: new Date('2026-11-20T12:00:00.001Z') });
-    await buildFile(CHANGES, path(), { base });
+    for (const folder of ['whole', 'served']) mkdirSync(inFolder(folder));
+    const producedAt = new Date('2026-11-20T12:00:00.001Z');
+    await buildFile(HOSTILE, served(), { producedAt });
+    await buildFile(CHANGES, path(), { base: served() });
+    await buildFile(CHANGES, served(), { base: served(), permits: [], allowShrink: true });
   });
 
-  /** Returns what the program computes of a file. */
+  /** Returns what the program computes of a file, and of its changes if there are any. */
   function computed(file: string) {
     const program = join(import.meta.dirname, 'read-snapshot.py');
-    return JSON.parse(execFileSync('python3', [program, file], { encoding: 'utf8' })) as Declared & {
-      readonly contents: Readonly<Record<string, string>>;
+    return JSON.parse(execFileSync('python3', [program, file], { encoding: 'utf8' })) as {
+      readonly whole: Computed;
+      readonly changes?: Computed;
     };
   }
 
+  const contentsOf = (file: string) =>
+    Object.fromEntries(
+      inspectSnapshot(file).organizations.map((one) => [one.organizationId, contentDigest(one)]),
+    );
+
   it('finds the digests and the numbers that a file with hostile texts declares', () => {
-    const { contents, ...found } = computed(path());
-    expect(found).to.deep.equal(declaredIn(path()));
-    expect(found.lists).to.have.length(10);
-    const expected = inspectSnapshot(path()).organizations.map((one) => [
-      one.organizationId,
-      contentDigest(one),
-    ]);
-    expect(contents).to.deep.equal(Object.fromEntries(expected));
+    const { whole, changes } = computed(path());
+    expect(changes).to.equal(undefined);
+    expect(whole).to.deep.equal({ ...declaredIn(path()), contents: contentsOf(path()) });
+    expect(whole.lists).to.have.length(10);
+  });
+
+  it('finds those of a whole file and its changes', () => {
+    const { whole, changes } = computed(served());
+    expect(whole).to.deep.include(declaredIn(served()));
+    expect(changes).to.deep.equal({ ...declaredIn(changesOf(served())), contents: contentsOf(served()) });
+    expect(changes?.contents).to.deep.equal(contentsOf(path()));
+    expect(changes?.contents).to.not.deep.equal(whole.contents);
   });
 
   for (const [place, bytes, part] of [
@@ -109,9 +123,13 @@ describe('A program in Python that knows docs/snapshot-format.md alone', () => {
       const at = content.lastIndexOf(bytes);
       content[at + bytes.length - 1] ^= 1;
       writeFileSync(copy, content);
-      expect(computed(copy)[part]).to.not.deep.equal(declaredIn(copy)[part]);
+      expect(computed(copy).whole[part]).to.not.deep.equal(declaredIn(copy)[part]);
     });
 });
+
+interface Computed extends Declared {
+  readonly contents: Readonly<Record<string, string>>;
+}
 
 interface Declared {
   readonly digest: unknown;
