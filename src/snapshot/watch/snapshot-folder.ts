@@ -11,6 +11,8 @@ const SETTLE_MS = 250;
 export interface SeenFile {
   /** Changes with the content of the file, and of its changes. */
   readonly version: string;
+  /** Changes with the file alone. */
+  readonly whole: string;
   /** Time since which nothing was written to the file, as far as is known: milliseconds of the monotonic clock. */
   readonly since: number;
 }
@@ -46,13 +48,15 @@ export class SnapshotFolder {
       const changed = names.includes(changes) ? await statusOf(join(this.#path, changes)) : undefined;
       // A journal of a file is a reason to refuse it, so its removal must be a change.
       const journals = names.filter((name) => name.startsWith(`${file}-`) || name.startsWith(`${changes}-`));
-      const version = [status.version, changed?.version ?? '', ...journals].join();
-      // Changes are only renamed into place. A write sets both time stamps, a rename only that of the change. So a file that was renamed into place some time
+      const whole = status.version;
+      const version = [whole, changed?.version ?? '', ...journals].join();
+      // Changes are renamed into place, and need not settle. A write sets both time stamps, a rename only that of the change. So a file that was renamed into place some time
       // after its last write need not wait. The first listing also trusts the wall clock, which may change later.
       const { modifiedAt, changedAt } = status;
       const quietMs = (this.#seen === undefined ? wallClock : changedAt) - modifiedAt;
       const last = this.#seen?.get(file);
-      files.set(file, last?.version === version ? last : { version, since: now - Math.max(0, quietMs) });
+      const since = last?.whole === whole ? last.since : now - Math.max(0, quietMs);
+      files.set(file, { version, whole, since });
     }
     this.#seen = files;
     return files;
