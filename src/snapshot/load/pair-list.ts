@@ -1,9 +1,36 @@
+import type Database from 'better-sqlite3';
 import type { CollectionLayout } from '../format/layout.ts';
 import type { DeclaredList } from '../format/manifest.ts';
-import type { OpenSnapshot } from '../format/open-snapshot.ts';
 import { inconsistent } from '../format/refused-snapshot.ts';
 import { lowerBound } from '../../store/index/row-sets.ts';
 import type { Row, Uint32s } from '../../store/memory/shared-arrays.ts';
+
+type Statements = ReturnType<typeof pairStatements>;
+
+/** Prepares the statements that find the records of a collection in a whole file and its changes. */
+export function pairStatements(
+  whole: Database.Database,
+  changes: Database.Database,
+  { name, idColumn }: CollectionLayout,
+) {
+  return {
+    find: whole
+      .prepare<[string, string], Row>(`SELECT row FROM ${name} WHERE organization_id = ? AND ${idColumn} = ?`)
+      .pluck(),
+    // The plus sign keeps SQLite from an index.
+    changed: changes
+      .prepare<[Row, Row, number, string, number], [Row, string]>(
+        `SELECT row, ${idColumn} FROM ${name} WHERE row >= ? AND row < ? AND octet_length(${idColumn}) <= ?
+           AND +organization_id = ? ORDER BY row LIMIT ?`,
+      )
+      .raw(),
+    deleted: changes
+      .prepare<[string], string>(
+        `SELECT id FROM deletions WHERE organization_id = ? AND collection = '${name}'`,
+      )
+      .pluck(),
+  };
+}
 
 /**
  * Where the records of a list are in a pair of files. Rows count from 0 in the list.
@@ -21,49 +48,37 @@ export class PairList {
   /** Rows of the list that are in the changes, ascending. */
   readonly changed: Uint32s;
 
-  /** @throws RefusedSnapshot when the files do not make the declared list */
+  /**
+   * @param statements undefined if the file of changes has none of the list
+   * @throws RefusedSnapshot when the files do not make the declared list
+   */
   constructor(
-    { whole: { database }, changes }: OpenSnapshot,
-    { name, idColumn }: CollectionLayout,
     organizationId: string,
     whole: DeclaredList,
     declared: DeclaredList,
+    statements: Statements | undefined,
   ) {
     this.whole = whole;
     this.declared = declared;
     const changed: Row[] = [];
     const leaving = new Set<Row>();
-    if (changes !== undefined) {
-      const find = database.prepare<[string, string], Row>(
-        `SELECT row FROM ${name} WHERE organization_id = ? AND ${idColumn} = ?`,
-      );
-      find.pluck();
-      const leave = (id: string) => {
-        const row = find.get(organizationId, id);
-        if (row !== undefined) leaving.add(row - whole.firstRow);
-      };
-      const { firstRow, recordCount, rowCount, longestRow } = declared;
-      // The plus sign keeps SQLite from an index.
-      const rows = changes.database.prepare<[Row, Row, number, string, number], [Row, string]>(
-        `SELECT row, ${idColumn} FROM ${name} WHERE row >= ? AND row < ? AND octet_length(${idColumn}) <= ?
-           AND +organization_id = ? ORDER BY row LIMIT ?`,
-      );
-      const range = [firstRow, firstRow + recordCount, longestRow, organizationId, rowCount] as const;
-      for (const [row, id] of rows.raw().iterate(...range)) {
-        changed.push(row - firstRow);
-        leave(id);
-      }
-      const deleted = changes.database.prepare<[string, string], string>(
-        'SELECT id FROM deletions WHERE organization_id = ? AND collection = ?',
-      );
-      for (const id of deleted.pluck().iterate(organizationId, name)) leave(id);
+    const leave = (id: string) => {
+      const row = statements?.find.get(organizationId, id);
+      if (row !== undefined) leaving.add(row - whole.firstRow);
+    };
+    const { firstRow, recordCount, rowCount, longestRow } = declared;
+    const range = [firstRow, firstRow + recordCount, longestRow, organizationId, rowCount] as const;
+    for (const [row, id] of statements?.changed.iterate(...range) ?? []) {
+      changed.push(row - firstRow);
+      leave(id);
     }
+    for (const id of statements?.deleted.iterate(organizationId) ?? []) leave(id);
     this.changed = Uint32Array.from(changed);
     this.leaving = Uint32Array.from(leaving).sort();
     const found = whole.recordCount - leaving.size + changed.length;
     if (found !== declared.recordCount)
       throw inconsistent(
-        `whole file and changes have ${found} of the ${declared.recordCount} ${name} of "${organizationId}"`,
+        `whole file and changes have ${found} of the ${declared.recordCount} records of a list of "${organizationId}"`,
       );
   }
 

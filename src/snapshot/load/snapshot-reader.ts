@@ -1,24 +1,29 @@
-import type { CollectionLayout } from '../format/layout.ts';
+import type { CollectionName } from '../../contract/operations.ts';
+import { byCollection, type CollectionLayout } from '../format/layout.ts';
+import type { Instant } from '../../contract/timestamp.ts';
 import { instantOf, type ManifestOrganization, NO_RECORDS } from '../format/manifest.ts';
 import type { OpenSnapshot } from '../format/open-snapshot.ts';
 import { Block } from './block.ts';
 import { blockRecords, BlockReader, type StoredBlock } from './block-reader.ts';
-import { PairList } from './pair-list.ts';
+import { PairList, pairStatements } from './pair-list.ts';
 import type { Uint32s } from '../../store/memory/shared-arrays.ts';
 
 /** Reads the lists of a snapshot: those of its whole file, with the changes in their places. */
 export class SnapshotReader {
-  readonly #snapshot: OpenSnapshot;
   readonly #whole: BlockReader;
   readonly #changes: BlockReader | undefined;
   readonly organizations: ReadonlyMap<string, ManifestOrganization>;
+  readonly #statements: Readonly<Record<CollectionName, ReturnType<typeof pairStatements>>> | undefined;
   readonly #inWhole: ReadonlyMap<string, ManifestOrganization>;
+  readonly #wholeInstant: Instant;
 
   constructor(snapshot: OpenSnapshot) {
     const { whole, changes, manifest } = snapshot;
-    this.#snapshot = snapshot;
     this.#whole = new BlockReader(whole.database);
+    this.#wholeInstant = instantOf(whole.manifest.producedAt);
     this.#changes = changes && new BlockReader(changes.database, true);
+    this.#statements =
+      changes && byCollection((layout) => pairStatements(whole.database, changes.database, layout));
     const byId = (organizations: readonly ManifestOrganization[]) =>
       new Map(organizations.map((one) => [one.organizationId, one]));
     this.organizations = byId(manifest.organizations);
@@ -28,17 +33,19 @@ export class SnapshotReader {
   /** Returns an organization in the whole file. One that was removed and added again since then has no part of it. */
   inWhole(organizationId: string): ManifestOrganization | undefined {
     const since = this.organizations.get(organizationId)?.since;
-    const { producedAt } = this.#snapshot.whole.manifest;
-    if (since === undefined || instantOf(since) > instantOf(producedAt)) return undefined;
+    if (since === undefined || instantOf(since) > this.#wholeInstant) return undefined;
     return this.#inWhole.get(organizationId);
   }
 
   /** Finds the records of a list in both files. */
   pairOf(layout: CollectionLayout, organizationId: string): PairList {
-    const [whole, declared] = [this.inWhole(organizationId), this.organizations.get(organizationId)].map(
-      (organization) => organization?.lists[layout.name] ?? NO_RECORDS,
+    const organization = this.organizations.get(organizationId);
+    const [whole, declared] = [this.inWhole(organizationId), organization].map(
+      (one) => one?.lists[layout.name] ?? NO_RECORDS,
     );
-    return new PairList(this.#snapshot, layout, organizationId, whole, declared);
+    const hasChanges = declared.rowCount > 0 || (organization?.deletionCount ?? 0) > 0;
+    const statements = hasChanges ? this.#statements?.[layout.name] : undefined;
+    return new PairList(organizationId, whole, declared, statements);
   }
 
   /**

@@ -3,7 +3,7 @@ import type { CollectionName } from '../../../contract/operations.ts';
 import type { CollectionLayout } from '../../format/layout.ts';
 import { declaredCounts, type Deletion } from '../../format/manifest.ts';
 import type { EarlierSnapshot } from '../staging/earlier-snapshot.ts';
-import { LINKED, type Staging } from '../staging/staging.ts';
+import type { Staging } from '../staging/staging.ts';
 
 /** A record of the earlier snapshot that the new one does not copy from it. */
 interface LeavingRecord {
@@ -35,9 +35,9 @@ export class Comparison {
     this.expected = new Map(Array.from(earlier.organizations, ([id, one]) => [id, declaredCounts(one)]));
   }
 
-  /** Returns whether the earlier records of an organization stay unless the build names them, and are not staged. */
-  isMerged({ name }: CollectionLayout, organization: number): boolean {
-    return this.#staging.staying[organization] && !LINKED.some((linked) => linked.name === name);
+  /** Returns whether the earlier records of a list stay unless the build names them, and are not staged. */
+  isMerged(layout: CollectionLayout, organization: number): boolean {
+    return this.#staging.isMerged(layout, organization);
   }
 
   /** Yields the records that are replaced or deleted, and counts them. */

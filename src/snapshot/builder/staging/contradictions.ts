@@ -34,6 +34,10 @@ interface Import {
 export function rejectContradictions(imported: Import): void {
   const { database } = imported.staging;
   for (const layout of COLLECTIONS) database.exec(knownLines(layout));
+  imported.staging.findLinked((id) => {
+    const earlier = imported.earlier?.snapshot.changes && imported.earlier.organizations.get(id);
+    return earlier !== undefined && earlier.lists.sessions.rowCount > 0;
+  });
   collectIds(imported, EVENTS);
   database.exec('CREATE TABLE events_of_sessions AS SELECT organization, event FROM known_sessions');
   rejectSessionsWithoutEvent(imported);

@@ -11,7 +11,6 @@ import {
   instantOf,
   type Manifest,
   type ManifestOrganization,
-  NO_RECORDS,
   readDeletions,
   recordsIn,
 } from '../../format/manifest.ts';
@@ -68,10 +67,10 @@ function lookUp({ database }: OpenFile, { name, idColumn, columns }: CollectionL
     row: database.prepare<[string, string], Row>(`SELECT row FROM ${name} WHERE ${isId}`).pluck(),
     record: database.prepare<[Row], string>(`SELECT record FROM ${name} WHERE row = ?`).pluck(),
     ids: database
-      .prepare<[Row, Row, number], string>(
-        `SELECT ${idColumn} FROM ${name} WHERE row >= ? AND row < ? ORDER BY row LIMIT ?`,
+      .prepare<[Row, Row, number], [Row, string]>(
+        `SELECT row, ${idColumn} FROM ${name} WHERE row >= ? AND row < ? ORDER BY row LIMIT ?`,
       )
-      .pluck(),
+      .raw(),
   };
 }
 
@@ -131,12 +130,18 @@ export class EarlierSnapshot implements Disposable {
   /**
    * Yields the records of a collection, and checks the digests.
    * @param organizationIds in the order of the positions
+   * @param isRead chooses organizations
    */
-  *blocks(layout: CollectionLayout, organizationIds: readonly string[]): Generator<EarlierBlock> {
+  *blocks(
+    layout: CollectionLayout,
+    organizationIds: readonly string[],
+    isRead: (organization: number) => boolean = () => true,
+  ): Generator<EarlierBlock> {
     try {
       for (const [organization, organizationId] of organizationIds.entries())
-        for (const block of this.#reader.readList(layout, organizationId))
-          yield [organization, new Block(layout, block)];
+        if (isRead(organization))
+          for (const block of this.#reader.readList(layout, organizationId))
+            yield [organization, new Block(layout, block)];
     } catch (error) {
       throw asRefusal(error);
     }
@@ -148,17 +153,16 @@ export class EarlierSnapshot implements Disposable {
   }
 
   /** Yields the ids of a collection. */
-  *ids({ name }: CollectionLayout, organizationId: string): Generator<string> {
-    const idsOf = ({ ids }: ReturnType<typeof lookUp>, organization: ManifestOrganization | undefined) => {
-      const { firstRow, recordCount, rowCount } = organization?.lists[name] ?? NO_RECORDS;
-      return ids.iterate(firstRow, firstRow + recordCount, rowCount);
-    };
-    const changes = this.#changes?.[name];
-    for (const id of idsOf(this.#whole[name], this.#reader.inWhole(organizationId))) {
-      const isChanged = changes?.row.get(organizationId, id) !== undefined;
-      if (changes === undefined || !(isChanged || this.#hasDeleted(name, organizationId, id))) yield id;
-    }
-    if (changes !== undefined) yield* idsOf(changes, this.organizations.get(organizationId));
+  *ids(layout: CollectionLayout, organizationId: string): Generator<string> {
+    const { name } = layout;
+    const { whole, declared, leaving } = this.pairOf(layout, organizationId);
+    const isLeaving = new Set(leaving);
+    const { firstRow, recordCount } = whole;
+    for (const [row, id] of this.#whole[name].ids.iterate(firstRow, firstRow + recordCount, recordCount))
+      if (!isLeaving.has(row - firstRow)) yield id;
+    const { rowCount } = declared;
+    const range = [declared.firstRow, declared.firstRow + declared.recordCount, rowCount] as const;
+    for (const [, id] of this.#changes?.[name].ids.iterate(...range) ?? []) yield id;
   }
 
   #hasDeleted(name: CollectionName, organizationId: string, id: string): boolean {
@@ -196,18 +200,21 @@ export class EarlierSnapshot implements Disposable {
   *deletions(organizationId: string): Generator<Deletion> {
     const organization = this.organizations.get(organizationId);
     const { database } = this.snapshot.latest;
-    if (organization !== undefined) yield* readDeletions(database, organization, this.#until);
+    if (organization !== undefined && organization.deletionCount > 0)
+      yield* readDeletions(database, organization, this.#until);
   }
 
   /**
    * Stages the events or sessions that stay unless the import names them, once the ids of its lines are known. The
    * records of other collections are copied.
    */
-  stage(layout: CollectionLayout, { ids, tables, organizationIds, staying }: Staging): void {
+  stage(layout: CollectionLayout, staging: Staging): void {
+    const { ids, tables, organizationIds, staying } = staging;
     if (!LINKED.includes(layout) || !staying.includes(true)) return;
+    const isStaged = (organization: number) =>
+      staying[organization] && !staging.isMerged(layout, organization);
     let line = 0;
-    for (const [organization, block] of this.blocks(layout, organizationIds)) {
-      if (!staying[organization]) continue;
+    for (const [organization, block] of this.blocks(layout, organizationIds, isStaged)) {
       for (let i = 0; i < block.count; i++) {
         line++;
         const stored = block.recordAt(i).toString();

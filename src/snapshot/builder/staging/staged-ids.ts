@@ -9,7 +9,7 @@ import { idOf, type Origin, sortKey } from './staging-file.ts';
 type Named = Origin | 'bad' | 'deletion' | 'deletion anywhere';
 
 /** In place of the organization of a deletion that names none. It sorts before all others. */
-const ANYWHERE = -1;
+export const ANYWHERE = -1;
 
 /**
  * The ids that a build names, with their origin. An imported record takes the place of a deletion, and each of both that

@@ -3,7 +3,7 @@ import { type CollectionLayout, COLLECTIONS, EVENTS, SESSIONS } from '../../form
 import { warningsOf } from './warnings.ts';
 import type { Rule, Warning } from '../import/rules.ts';
 import type { HeldBack, Rejections } from './rejections.ts';
-import { StagedIds } from './staged-ids.ts';
+import { ANYWHERE, StagedIds } from './staged-ids.ts';
 import type { ColumnValue } from '../import/record-reader.ts';
 import { eventOf, idOf, selectAll, type StagedRecord, StagingTables } from './staging-file.ts';
 
@@ -37,6 +37,7 @@ export class Staging {
   readonly organizationIds: readonly string[];
   /** Whether the earlier records of an organization stay unless the import names them, by position. */
   readonly staying: readonly boolean[];
+  #isLinked: (position: number) => boolean = () => true;
 
   /**
    * Attaches the files of the threads. Creates views of each table over all files, such as `all_tickets`.
@@ -67,6 +68,31 @@ export class Staging {
       database.exec(`CREATE TEMP VIEW all_${name} AS ${selectAll(this.files, name)}`);
     database.function('organization_id', (position: number) => this.organizationIds[position]);
     database.function('position_of', (id: string) => positions.get(id) ?? null);
+  }
+
+  /**
+   * Finds the organizations whose events and sessions are staged, those of a base included: those of which the build names
+   * some, or earlier changes have sessions, which may have moved with their events. The views of the known lines exist, and
+   * the ids of the deletions.
+   */
+  findLinked(hasChangedSessions: (organizationId: string) => boolean): void {
+    const named = this.database.prepare<[], number | null>(
+      LINKED.map(
+        ({ name }) => `SELECT organization FROM known_${name}
+          UNION SELECT organization FROM ids WHERE collection = '${name}'`,
+      ).join(' UNION '),
+    );
+    const positions = new Set(named.pluck().all());
+    this.#isLinked = (position) =>
+      positions.has(position) ||
+      positions.has(ANYWHERE) ||
+      hasChangedSessions(this.organizationIds[position]);
+  }
+
+  /** Returns whether the earlier records of an organization stay unless the build names them, and are not staged. */
+  isMerged({ name }: CollectionLayout, position: number): boolean {
+    if (!this.staying[position]) return false;
+    return !LINKED.some((linked) => linked.name === name) || !this.#isLinked(position);
   }
 
   /** Iterates over the staged records of a collection, by organization and in list order. */
