@@ -96,13 +96,8 @@ async function buildOnce(
   const warnings = [...ofLines, ...reviewRecords(complete, options, staging)];
   if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
   const heldBack = [...held.values()].sort((a, b) => (a.organizationId < b.organizationId ? -1 : 1));
-  const placed = await placeOutput(
-    complete,
-    complete === file && earlier !== undefined,
-    options,
-    heldBack,
-    former,
-  );
+  const isOfChanges = earlier !== undefined && complete === file;
+  const placed = await placeOutput(complete, isOfChanges, manifest, options, heldBack, former);
   return {
     ...written,
     ...placed,

@@ -1,4 +1,4 @@
-import { chmodSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Manifest } from '../format/manifest.ts';
 import { changesOf, inspectSnapshot } from '../format/open-snapshot.ts';
@@ -13,7 +13,6 @@ import {
   sync,
   withLock,
 } from '../format/replace-file.ts';
-import { openFile } from '../format/snapshot-file.ts';
 import { loadSnapshot } from '../load/load-snapshot.ts';
 import { checkPublication, NotPublished } from '../publish/publish-snapshot.ts';
 import type { BuildOptions } from './build-options.ts';
@@ -27,6 +26,7 @@ export function refusedOutput(output: string, refusal: RefusedSnapshot): NotPubl
 export async function placeOutput(
   file: string,
   isOfChanges: boolean,
+  manifest: Manifest,
   options: BuildOptions,
   heldBack: HeldBack[],
   former: Present,
@@ -40,7 +40,7 @@ export async function placeOutput(
   signal?.throwIfAborted();
   let isDescendant: boolean | undefined;
   const replace = () => {
-    if (permits !== undefined) isDescendant = checkPublication(manifestIn(file, output), output);
+    if (permits !== undefined) isDescendant = checkPublication(manifest, output);
     if (holdBack !== undefined) {
       const draft = newHiddenPath(holdBack, 'building');
       writeFileSync(draft, heldBack.map((one) => `${JSON.stringify(one)}\n`).join(''), { mode: FILE_MODE });
@@ -77,10 +77,4 @@ async function checkStored(
   if (permits === undefined || earlier === undefined) return;
   if (former.content !== contentOf(inspectSnapshot(earlier)))
     await loadSnapshot(file, { isThorough: true, signal });
-}
-
-/** Reads the manifest of a new file, whole or of changes. */
-function manifestIn(file: string, output: string): Manifest {
-  using opened = openFile(file, statSync(output, { throwIfNoEntry: false })?.size);
-  return opened.manifest;
 }

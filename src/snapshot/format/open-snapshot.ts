@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { existsSync, lstatSync, statSync } from 'node:fs';
 import type { SnapshotOrigin } from '../../store/organization-image.ts';
 import { instantOf, type Manifest } from './manifest.ts';
-import { inconsistent, RefusedSnapshot } from './refused-snapshot.ts';
+import { RefusedSnapshot } from './refused-snapshot.ts';
 import { asRefusal, type OpenFile, openFile, SNAPSHOT_SUFFIX } from './snapshot-file.ts';
 
 /**
@@ -36,8 +36,6 @@ export function openSnapshot(path: string): OpenSnapshot {
   const found = openChanges(path);
   if (found !== undefined) files.use(found);
   const whole = files.use(openFile(path));
-  if (whole.manifest.changesSince !== '')
-    throw inconsistent('it is a file of changes; give the whole file, beside which it was');
   const opened = files.move();
   const changes = found && appliesTo(found.manifest, whole.manifest) ? found : undefined;
   return snapshotOf(whole, changes, () => {
@@ -61,7 +59,7 @@ function openChanges(path: string): OpenFile | undefined {
     const status = lstatSync(changes, { throwIfNoEntry: false });
     if (status === undefined) return undefined;
     if (status.isSymbolicLink()) throw new RefusedSnapshot('outside-folder', 'it is a link');
-    return openFile(changes, statSync(path, { throwIfNoEntry: false })?.size);
+    return openFile(changes, statSync(path, { throwIfNoEntry: false })?.size ?? 0);
   } catch (thrown) {
     const error = asRefusal(thrown);
     // A publication may have removed it. A path through a file has none.
@@ -72,7 +70,7 @@ function openChanges(path: string): OpenFile | undefined {
 }
 
 function appliesTo(changes: Manifest, whole: Manifest): boolean {
-  return changes.changesSince !== '' && changes.epoch === whole.epoch && covers(changes, whole);
+  return changes.epoch === whole.epoch && covers(changes, whole);
 }
 
 /** Returns whether a file of changes, or a whole one, has all that an earlier snapshot lacks. */

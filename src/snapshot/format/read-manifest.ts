@@ -25,10 +25,14 @@ type SnapshotRow = Readonly<
 /**
  * Reads the manifest, and checks its digest, names and counts.
  * The declared lists cover the tables, and no count exceeds a size.
- * @param bytes size of the file, and of the whole file with a file of changes
+ * @param wholeBytes size of the whole file, for a file of changes
  * @throws RefusedSnapshot
  */
-export function readManifest(database: Database.Database, bytes: number): Manifest {
+export function readManifest(
+  database: Database.Database,
+  fileBytes: number,
+  wholeBytes: number | undefined,
+): Manifest {
   for (const { table, limits } of MANIFEST_TEXTS) checkTable(database, table, limits);
   checkManifestSize(database);
   const rows = database.prepare<[], SnapshotRow>('SELECT * FROM snapshot').all();
@@ -49,8 +53,14 @@ export function readManifest(database: Database.Database, bytes: number): Manife
     if (!isOrganizationId(organizationId))
       throw inconsistent(`its organization_id "${organizationId}" ${ORGANIZATION_ID_RULE}`);
   }
+  if ((changesSince === '') !== (wholeBytes === undefined))
+    throw inconsistent(
+      changesSince === ''
+        ? 'it is a whole file, in the place of a file of changes'
+        : 'it is a file of changes: name the whole file, beside which it belongs',
+    );
   checkHistory(manifest);
-  checkLists(manifest, bytes);
+  checkLists(manifest, fileBytes + (wholeBytes ?? 0));
   checkRows(database, manifest);
   return manifest;
 }

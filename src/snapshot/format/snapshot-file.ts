@@ -37,7 +37,7 @@ export interface OpenFile extends Disposable {
  * @param wholeBytes size of the whole file, for a file of changes
  * @throws RefusedSnapshot
  */
-export function openFile(path: string, wholeBytes = 0): OpenFile {
+export function openFile(path: string, wholeBytes?: number): OpenFile {
   let database: Database.Database | undefined;
   try {
     const before = identityOf(path);
@@ -51,7 +51,7 @@ export function openFile(path: string, wholeBytes = 0): OpenFile {
     if (identityOf(path) !== before)
       throw new RefusedSnapshot('unfinished', 'it was written to or replaced while it was being opened');
     const opened = database;
-    const manifest = readManifest(opened, size + wholeBytes);
+    const manifest = readManifest(opened, size, wholeBytes);
     const attachTo = (other: Database.Database, schema: string) => {
       // SQLite would create a file that is missing.
       const isSame = identityOf(path) === before;
