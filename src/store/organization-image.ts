@@ -189,8 +189,16 @@ export interface SnapshotOrigin {
   readonly producedAt: string;
 }
 
+/** Organizations whose lists and changes are those in memory. Their history goes on. */
+export interface UnchangedOrganizations {
+  readonly organizationIds: readonly string[];
+  readonly history: Pick<HistoryImage, 'digest' | 'lineage' | 'since' | 'until'>;
+}
+
 export interface SnapshotImage extends SnapshotOrigin {
   readonly organizations: readonly LoadedImage[];
+  /** Those that were not loaded again. */
+  readonly unchanged?: UnchangedOrganizations | undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { monotonicNow } from '../../clock.ts';
 import {
+  collectionOf,
   lastUseOf,
   type ListImage,
   memoryOf,
@@ -10,7 +11,8 @@ import {
 import { latestUsedFirst } from '../../store/registry/retention.ts';
 import type { StoreRegistry } from '../../store/registry/store-registry.ts';
 import { type Admitted, keyOf, type KnownList } from '../../store/registry/store-view.ts';
-import { instantOf, type Manifest } from '../format/manifest.ts';
+import { COLLECTIONS } from '../format/layout.ts';
+import { instantOf, type Manifest, type ManifestOrganization } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { checkSuccession, loadedCounts } from '../format/succession.ts';
 import {
@@ -90,7 +92,25 @@ export class Admission {
       if (!snapshots.has(snapshotId)) this.#needs.delete(snapshotId);
     this.#needs.set(manifest.snapshotId, need);
     this.makeRoom(need.peak);
-    return { known: [...live, ...retainedLists()], isAdmitted: true };
+    const same = manifest.changesSince === '' ? undefined : this.#sameOrganizations(file, manifest);
+    return { known: [...live, ...retainedLists()], same, isAdmitted: true };
+  }
+
+  /** Returns the live organizations of a file whose records are the declared ones, if the snapshot descends from theirs. */
+  #sameOrganizations(file: string, { ancestors, organizations }: Manifest): Admitted['same'] {
+    const isAncestor = new Set(ancestors.map(({ snapshotId }) => snapshotId));
+    const isSame = ({ organizationId, lists }: ManifestOrganization) => {
+      const live = this.#stores.live.get(organizationId);
+      if (live?.file !== file || !isAncestor.has(live.store.snapshotId)) return false;
+      return COLLECTIONS.every(
+        ({ name }) => collectionOf(live.store, name).recordsSum === lists[name].recordsSum,
+      );
+    };
+    const organizationIds = organizations.filter(isSame).map(({ organizationId }) => organizationId);
+    if (organizationIds.length === 0) return undefined;
+    // All organizations of a file have the history of one snapshot.
+    const { until } = this.#stores.live.get(organizationIds[0])?.store.history ?? {};
+    return until === undefined ? undefined : { until, organizationIds: new Set(organizationIds) };
   }
 
   /** Notes the bytes that the swap of a snapshot has added, in place of the estimate. */

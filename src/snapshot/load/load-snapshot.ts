@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type MessagePort, Worker } from 'node:worker_threads';
-import type { LoadedImage, SnapshotImage, SnapshotOrigin } from '../../store/organization-image.ts';
+import type { LoadedImage, SnapshotImage } from '../../store/organization-image.ts';
 // The loader inherits the key of the hashes, and the counter of slabs.
 import '../../store/index/texts.ts';
 import '../../store/slab-writer.ts';
@@ -30,7 +30,7 @@ export type LoaderMessage =
   | { readonly progress: Parameters<OnProgress> }
   /** The next of the declared organizations. */
   | { readonly organization: LoadedImage }
-  | { readonly complete: SnapshotOrigin }
+  | { readonly complete: Omit<SnapshotImage, 'organizations'> }
   | { readonly refused: ConstructorParameters<typeof RefusedSnapshot> };
 
 interface LoadOptions extends Omit<ReadOptions, 'admit'> {
@@ -98,8 +98,8 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
     const receive = async (message: LoaderMessage) => {
       if ('progress' in message) onProgress?.(...message.progress);
       else if ('declared' in message) {
-        const { known, isAdmitted } = await admit(message.declared, message.bytesToCopy);
-        const messages: readonly AdmissionMessage[] = [...known, { isAdmitted }];
+        const { known, ...admitted } = await admit(message.declared, message.bytesToCopy);
+        const messages: readonly AdmissionMessage[] = [...known, admitted];
         for (const one of messages) loader.postMessage(one);
         Atomics.store(admission, 0, 1);
         Atomics.notify(admission, 0);

@@ -26,11 +26,11 @@ port.on('message', ({ path, queue, ...task }: LoaderTask) => {
   };
   const options = { ...task, admit, onProgress };
   try {
-    const { snapshotId, producedAt } =
+    const { snapshotId, producedAt, unchanged } =
       queue === undefined
         ? readOrganizations(path, options, onOrganization)
         : loadOrganizations(manifestFrom(queue), () => partsFrom(queue), options, onOrganization);
-    post({ complete: { snapshotId, producedAt } });
+    post({ complete: { snapshotId, producedAt, ...(unchanged && { unchanged }) } });
   } catch (error) {
     if (!(error instanceof RefusedSnapshot)) throw error;
     post({ refused: [error.reason, error.message] });
@@ -82,18 +82,14 @@ function asBuffer({ buffer, byteOffset, length }: Uint8Array<ArrayBuffer>): Buff
 }
 
 /**
- * Declares the snapshot and waits for its admission, which may depend on the bytes of records to copy. Returns the lists
- * in memory. A refusal terminates the thread here.
+ * Declares the snapshot and waits for its admission, which may depend on the bytes of records to copy. A refusal terminates the thread here.
  */
-function admit(
-  declared: Manifest,
-  bytesToCopy: (known: readonly KnownList[]) => number,
-): readonly KnownList[] {
+function admit(declared: Manifest, bytesToCopy: (known: readonly KnownList[]) => number): Admitted {
   post({ declared });
-  const { known, isAdmitted } = receiveAdmission();
-  if (isAdmitted) return known;
-  post({ declared, bytesToCopy: bytesToCopy(known) });
-  return receiveAdmission().known;
+  const admitted = receiveAdmission();
+  if (admitted.isAdmitted) return admitted;
+  post({ declared, bytesToCopy: bytesToCopy(admitted.known) });
+  return receiveAdmission();
 }
 
 function receiveAdmission(): Admitted {

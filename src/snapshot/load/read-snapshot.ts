@@ -1,13 +1,14 @@
 import type { CollectionName } from '../../contract/operations.ts';
 import { sizedImage } from '../../store/memory/image-memory.ts';
 import { sharedUint32s } from '../../store/memory/shared-arrays.ts';
-import type { KnownList } from '../../store/registry/store-view.ts';
+import type { Admitted, KnownList } from '../../store/registry/store-view.ts';
 import {
   byList,
   lineageOf,
   type ListImage,
   type LoadedImage,
   NO_SCHEDULE,
+  type SnapshotImage,
 } from '../../store/organization-image.ts';
 import {
   type CollectionLayout,
@@ -19,6 +20,7 @@ import {
   TICKETS,
 } from '../format/layout.ts';
 import { instantOf, type Manifest, manifestDigest, recordsIn } from '../format/manifest.ts';
+import type { Instant } from '../../contract/timestamp.ts';
 import { openSnapshot } from '../format/open-snapshot.ts';
 import { asRefusal } from '../format/snapshot-file.ts';
 import { checkRecords } from './check-records.ts';
@@ -31,6 +33,7 @@ import type { Block } from './block.ts';
 import { SnapshotReader } from './snapshot-reader.ts';
 import { storedList, type StoredOrganization, storedOrganization } from './stored-organization.ts';
 import { loadSessions } from './sessions-loader.ts';
+import { unchangedOf } from './unchanged-organizations.ts';
 
 /** Called after each block with the number of records that were read, of those to read, and with its list. */
 export type OnProgress = (records: number, total: number, list: CollectionName) => void;
@@ -43,7 +46,7 @@ export interface ReadOptions {
   readonly admit?: (
     manifest: Manifest,
     bytesToCopy: (known: readonly KnownList[]) => number,
-  ) => readonly KnownList[];
+  ) => Pick<Admitted, 'known' | 'same'>;
   readonly onProgress?: OnProgress | undefined;
   /** Whether to check also the sums of digests, and the records that serving only copies: tickets and orders. */
   readonly isThorough?: boolean | undefined;
@@ -58,23 +61,31 @@ export function readOrganizations(
   path: string,
   options: ReadOptions,
   onOrganization: (image: LoadedImage) => void,
-): Manifest {
+): LoadedSnapshot {
   using snapshot = openSnapshot(path);
   const reader = new SnapshotReader(snapshot);
   const partsOf: PartsOf = (organizations) => readParts(snapshot, reader, organizations);
-  return loadOrganizations(snapshot.manifest, partsOf, options, onOrganization);
+  const hasChanges = (organizationId: string, after: Instant) =>
+    reader.hasChangesAfter(organizationId, after);
+  return loadOrganizations(snapshot.manifest, partsOf, options, onOrganization, hasChanges);
 }
+
+export interface LoadedSnapshot extends Manifest, Pick<SnapshotImage, 'unchanged'> {}
 
 /** Returns the parts of organizations, of which it may get less than all records. */
 export type PartsOf = (organizations: readonly ReadOrganization[]) => Iterator<Part>;
 
-/** Loads the content of a snapshot file, as `readOrganizations` does. */
+/**
+ * Loads the content of a snapshot file, as `readOrganizations` does.
+ * @param hasChanges returns whether the file of changes has some of an organization after a time
+ */
 export function loadOrganizations(
   manifest: Manifest,
   partsOf: PartsOf,
   options: ReadOptions,
   onOrganization: (image: LoadedImage) => void,
-): Manifest {
+  hasChanges: (organizationId: string, after: Instant) => boolean = () => true,
+): LoadedSnapshot {
   const snapshots = [...manifest.ancestors, manifest].map(
     (one) => [one.snapshotId, instantOf(one.producedAt)] as const,
   );
@@ -93,11 +104,12 @@ export function loadOrganizations(
   const readAll = (
     known: readonly KnownList[],
     read: (list: StoredOrganization, parts: Iterator<Part>) => void,
+    unchanged: ReadonlySet<string> = new Set(),
   ) => {
     const owned = Map.groupBy(known, ({ organizationId }) => organizationId);
-    const stored = manifest.organizations.map((one) =>
-      storedOrganization(one, history, owned.get(one.organizationId) ?? []),
-    );
+    const stored = manifest.organizations
+      .filter(({ organizationId }) => !unchanged.has(organizationId))
+      .map((one) => storedOrganization(one, history, owned.get(one.organizationId) ?? []));
     let parts = partsOf(stored);
     for (const [i, one] of stored.entries()) {
       try {
@@ -112,26 +124,34 @@ export function loadOrganizations(
     }
   };
   try {
-    const known = options.admit?.(manifest, (lists) => {
-      let bytes = 0;
-      readAll(lists, (one, parts) => {
-        const deletions = Array.from(takeDeletions(parts));
-        const copied = IN_LOAD_ORDER.map((layout) => bytesToCopy(storedList(one, layout, parts, deletions)));
-        bytes += copied.reduce((sum, more) => sum + more, 0);
-      });
-      return bytes;
-    });
+    const { known = [], same } =
+      options.admit?.(manifest, (lists) => {
+        let bytes = 0;
+        readAll(lists, (one, parts) => {
+          const deletions = Array.from(takeDeletions(parts));
+          const copied = IN_LOAD_ORDER.map((layout) =>
+            bytesToCopy(storedList(one, layout, parts, deletions)),
+          );
+          bytes += copied.reduce((sum, more) => sum + more, 0);
+        });
+        return bytes;
+      }) ?? {};
+    const unchanged = unchangedOf(manifest, history, same, hasChanges);
     const total = recordsIn(manifest);
     let done = 0;
-    readAll(known ?? [], (one, parts) => {
+    const load = (one: StoredOrganization, parts: Iterator<Part>) => {
       const onBlock = recordCounter(total, options.onProgress, done);
       onOrganization(readOrganization(one, parts, history, options, onBlock));
       done += recordsIn({ organizations: [one.organization] });
-    });
+    };
+    readAll(known, load, unchanged);
+    if (unchanged.size === 0) return manifest;
+    const { digest, lineage, since, until } = history;
+    const organizationIds = [...unchanged];
+    return { ...manifest, unchanged: { organizationIds, history: { digest, lineage, since, until } } };
   } catch (error) {
     throw asRefusal(error);
   }
-  return manifest;
 }
 
 /** The forms of records that serving only copies. */

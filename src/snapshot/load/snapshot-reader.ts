@@ -1,8 +1,9 @@
 import type { CollectionName } from '../../contract/operations.ts';
-import { byCollection, type CollectionLayout } from '../format/layout.ts';
+import { byCollection, COLLECTIONS, type CollectionLayout } from '../format/layout.ts';
 import type { Instant } from '../../contract/timestamp.ts';
-import { instantOf, type ManifestOrganization, NO_RECORDS } from '../format/manifest.ts';
+import { instantOf, type ManifestOrganization, NO_RECORDS, readDeletions } from '../format/manifest.ts';
 import type { OpenSnapshot } from '../format/open-snapshot.ts';
+import type { OpenFile } from '../format/snapshot-file.ts';
 import { Block } from './block.ts';
 import { blockRecords, BlockReader, type StoredBlock } from './block-reader.ts';
 import { PairList, pairStatements } from './pair-list.ts';
@@ -16,9 +17,13 @@ export class SnapshotReader {
   readonly #statements: Readonly<Record<CollectionName, ReturnType<typeof pairStatements>>> | undefined;
   readonly #inWhole: ReadonlyMap<string, ManifestOrganization>;
   readonly #wholeInstant: Instant;
+  readonly #latest: OpenFile;
+  readonly #until: Instant;
 
   constructor(snapshot: OpenSnapshot) {
-    const { whole, changes, manifest } = snapshot;
+    const { whole, changes, latest, manifest } = snapshot;
+    this.#latest = latest;
+    this.#until = instantOf(manifest.producedAt);
     this.#whole = new BlockReader(whole.database);
     this.#wholeInstant = instantOf(whole.manifest.producedAt);
     this.#changes = changes && new BlockReader(changes.database, true);
@@ -63,6 +68,20 @@ export class SnapshotReader {
   *readChanges(layout: CollectionLayout, organizationId: string): Generator<StoredBlock> {
     const list = this.organizations.get(organizationId)?.lists[layout.name] ?? NO_RECORDS;
     yield* this.#changes?.readList(layout, organizationId, list) ?? [];
+  }
+
+  /** Returns whether the file of changes has some of an organization after a time. Checks the digests of all. */
+  hasChangesAfter(organizationId: string, after: Instant): boolean {
+    const organization = this.organizations.get(organizationId);
+    if (organization === undefined) return true;
+    let hasChanges = false;
+    for (const layout of COLLECTIONS)
+      for (const stored of this.readChanges(layout, organizationId))
+        if (new Block(layout, stored).changedAt.some((instant) => instant > after)) hasChanges = true;
+    if (organization.deletionCount > 0)
+      for (const { deletedAt } of readDeletions(this.#latest.database, organization, this.#until))
+        if (deletedAt > after) hasChanges = true;
+    return hasChanges;
   }
 
   /** Yields blocks of the whole file without the rows that leave, and with the changes in their places. */

@@ -172,10 +172,11 @@ export class SnapshotWatcher {
       // A file that has lost an organization is refused by its next load.
       for (const { file: other } of replaced) if (other !== file) this.#tried.delete(other);
       this.retry(DEPENDENT_REASONS);
-      const { snapshotId, producedAt, organizations } = image;
-      const counts = organizations.flatMap((one) => Object.values(loadedCounts(one)));
+      const { snapshotId, producedAt } = image;
+      const live = [...stores.live.values()].filter((one) => one.file === file);
+      const counts = live.flatMap(({ store }) => Object.values(loadedCounts(store)));
       const rows = counts.reduce((sum, count) => sum + count, 0);
-      const facts = { file, snapshotId, producedAt, organizations: organizations.length, rows };
+      const facts = { file, snapshotId, producedAt, organizations: live.length, rows };
       history.add({ ...facts, outcome: 'live', startedAt, durationMs: durationMs() });
       log.info({ ...facts, durationMs: durationMs() }, 'snapshot live');
       const warning = aheadOfClock(producedAt, Date.now());

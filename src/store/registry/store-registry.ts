@@ -1,7 +1,9 @@
 import { monotonicNow } from '../../clock.ts';
 import { promptGarbageCollection } from '../memory/image-memory.ts';
+import { sharedUint32s } from '../memory/shared-arrays.ts';
 import {
   byList,
+  type LoadedImage,
   memoryOf,
   type OrganizationImage,
   type SectionImage,
@@ -96,8 +98,9 @@ export class StoreRegistry {
    * `releaseExpired`).
    * @returns the bytes that the organizations hold besides those before
    */
-  swap(file: string, { snapshotId, producedAt, organizations }: SnapshotImage): number {
+  swap(file: string, { snapshotId, producedAt, unchanged, ...image }: SnapshotImage): number {
     const replacedAt = this.#clock();
+    const organizations = [...image.organizations, ...this.#continued(unchanged)];
     const next = new Map<string, LiveStore | undefined>(
       this.replacedBy(file, organizations).map(({ store }) => [store.organizationId, undefined]),
     );
@@ -131,6 +134,17 @@ export class StoreRegistry {
     this.#replace(next);
     promptGarbageCollection(bytesUnused);
     return bytesAdded;
+  }
+
+  /** Returns organizations that stay as they are, but for the history of their snapshot. */
+  #continued(unchanged: SnapshotImage['unchanged']): LoadedImage[] {
+    const { organizationIds, history } = unchanged ?? { organizationIds: [] };
+    return organizationIds.flatMap((organizationId) => {
+      const { lists, history: earlier } = this.#live.get(organizationId)?.store ?? {};
+      if (lists === undefined || earlier === undefined || history === undefined) return [];
+      const since = earlier.since > history.since ? earlier.since : history.since;
+      return [{ organizationId, lists, history: { ...earlier, ...history, since, uses: sharedUint32s(2) } }];
+    });
   }
 
   /** Releases the retained sections whose retention has ended. Must be called when all workers use the live view. */

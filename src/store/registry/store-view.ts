@@ -84,6 +84,8 @@ export interface KnownList extends Pick<Section<ListImage>, 'organizationId' | '
 export interface Admitted {
   /** Lists whose records the load may share. */
   readonly known: readonly KnownList[];
+  /** Organizations with the same records in memory, of an ancestor with a production time. */
+  readonly same?: { readonly until: bigint; readonly organizationIds: ReadonlySet<string> } | undefined;
   /** If not, the bytes of records decide that are in none of them. */
   readonly isAdmitted: boolean;
 }

@@ -179,7 +179,7 @@ describe('A load of a snapshot that descends from the live one', () => {
     const { organizations } = readSnapshot(path, {
       admit: (_, bytesToCopy) => {
         if (countFirst) toCopy = bytesToCopy(known);
-        return known;
+        return { known };
       },
       onProgress,
     });

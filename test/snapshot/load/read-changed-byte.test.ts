@@ -31,7 +31,7 @@ describe('A changed byte anywhere in a snapshot', () => {
     const path = snapshot.copy();
     const bytes = readFileSync(path);
     const used = Array.from(bytes.keys()).filter((at) => bytes[at] !== 0);
-    const modes: readonly ReadOptions[] = [{}, { admit: () => listsInMemory() }];
+    const modes: readonly ReadOptions[] = [{}, { admit: () => ({ known: listsInMemory() }) }];
     const images = modes.map((options) => readSnapshot(snapshot.path, options));
     let refused = 0;
     for (let i = 0; i < COPIES; i++) {

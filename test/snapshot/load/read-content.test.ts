@@ -373,7 +373,7 @@ describe('The content of a snapshot', () => {
       ...{ organizationId, image: lists.tickets, stays: false, history },
     }));
     let read = 0;
-    readSnapshot(file, { admit: () => known, onProgress: (records) => (read = records) });
+    readSnapshot(file, { admit: () => ({ known }), onProgress: (records) => (read = records) });
     expect(read).to.equal(305);
   });
 
