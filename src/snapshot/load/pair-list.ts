@@ -73,6 +73,10 @@ export class PairList {
       leave(id);
     }
     for (const id of statements?.deleted.iterate(organizationId) ?? []) leave(id);
+    if (statements !== undefined && changed.length !== rowCount)
+      throw inconsistent(
+        `a list of "${organizationId}" has ${changed.length} of the ${rowCount} rows that "lists" declares`,
+      );
     this.changed = Uint32Array.from(changed);
     this.leaving = Uint32Array.from(leaving).sort();
     const found = whole.recordCount - leaving.size + changed.length;

@@ -21,6 +21,7 @@ import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
 import { declaration, emptySnapshot, manifest } from '../../support/empty-image.ts';
 import { eventually } from '../../support/eventually.ts';
 import { FIXED } from '../../support/random.ts';
+import { times } from '../../support/records.ts';
 import { type ReadableLog, readableLog } from '../../support/readable-log.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
 
@@ -111,6 +112,16 @@ describe('The snapshot watcher', () => {
 
   const refusals = () => history.refused.map(({ file, reason }) => `${file}: ${reason}`);
   const fileOf = (organizationId: string) => stores.live.get(organizationId)?.file;
+
+  it('loads a file again when its changes come, are replaced, or are gone', async () => {
+    await load({ 'a.sqlite': 'one' });
+    await load({ 'a.changes': 'first' });
+    await load({ 'a.changes': 'second', '.a.lock': '' });
+    expect(loads).to.have.length(3);
+    await remove('a.changes');
+    await load({ 'b.changes': 'of no file' });
+    expect(loads).to.deep.equal(times(4, () => 'a.sqlite'));
+  });
 
   it('loads each file once, also when polls coincide, and again after a change', async () => {
     publish({ 'a.sqlite': 'one' });
