@@ -148,6 +148,30 @@ describe('npm run snapshot', () => {
     );
   });
 
+  it('build --publish writes the changes of what is published, and tidy makes one file of both', async () => {
+    const environment = { SNAPSHOT_DIR: folder('output') };
+    await snapshot.outputOf('build --input @import --publish a', environment);
+    writeImport(folder('changes'), { tickets: [{ ...SMALL_IMPORT.tickets[0], status: 'NEW' }] });
+    const { ino, size } = statSync(output());
+    const text = await snapshot.outputOf(
+      'build --input @changes --base @output/a.sqlite --publish a',
+      environment,
+    );
+    expect(text).to.include(': 1 replaced, 0 added, 0 deleted\n');
+    expect(snapshot.results).to.have.members(['.a.lock', 'a.changes', 'a.sqlite']);
+    expect(statSync(output())).to.include({ ino, size });
+    const { snapshotId } = inspectSnapshot(output());
+    expect(await snapshot.outputOf('tidy a', environment)).to.equal(`${output()}: made whole\n`);
+    expect(await snapshot.outputOf('tidy a.sqlite', environment)).to.equal(`${output()}: is whole\n`);
+    expect(statSync(output()).ino).to.not.equal(ino);
+    expect(inspectSnapshot(output()).snapshotId).to.equal(snapshotId);
+    expect(await snapshot.outputOf('verify @output/a.sqlite')).to.include(': sound, checked in ');
+    expect(await snapshot.refusalOf('verify @output/a.changes')).to.include(
+      'it is a file of changes: name the whole file, beside which it belongs',
+    );
+    expect(await snapshot.refusalOf('tidy b', environment)).to.match(/b\.sqlite: .*; the changes stay\n$/);
+  });
+
   for (const [line, code, reason] of [
     ['build --input @nowhere --output @output/a', 1, /nowhere: not a folder/],
     ['build --input @import --output @nowhere/a', 1, /nowhere: no such folder for the output/],
