@@ -14,8 +14,8 @@ import {
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { aheadOfClock, checkSuccession } from '../format/succession.ts';
 import { FILE_MODE, newHiddenPath, putWhole, sync, withLock } from '../format/replace-file.ts';
-import { inspectSnapshot, manifestOf, openSnapshot } from '../format/open-snapshot.ts';
-import { isSnapshotName, SNAPSHOT_SUFFIX } from '../format/snapshot-file.ts';
+import { changesOf, inspectSnapshot, manifestOf, openSnapshot } from '../format/open-snapshot.ts';
+import { identityOf, isSnapshotName, SNAPSHOT_SUFFIX } from '../format/snapshot-file.ts';
 import { loadSnapshot } from '../load/load-snapshot.ts';
 import { inTurns, makeWhole } from '../write/make-whole.ts';
 import { type OnProgress } from '../load/read-snapshot.ts';
@@ -112,7 +112,9 @@ function checkFiles(file: string, path: string): void {
   if (present === undefined) return;
   if (present.isDirectory()) throw new NotPublished(`${path}: is a folder; a snapshot cannot replace it`);
   const { dev, ino } = statSync(file);
-  if (dev !== present.dev || ino !== present.ino) return;
+  // Snapshots that a feed keeps have the published whole file in common, with other changes.
+  const hasSameChanges = identityOf(changesOf(file)) === identityOf(changesOf(path));
+  if (dev !== present.dev || ino !== present.ino || !hasSameChanges) return;
   throw new NotPublished(`${file}: is already the published file; publish the file that it was copied from`);
 }
 

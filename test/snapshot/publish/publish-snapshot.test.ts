@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   linkSync,
   mkdirSync,
   readdirSync,
@@ -17,7 +18,7 @@ import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import type { Permit } from '../../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
-import { inspectSnapshot } from '../../../src/snapshot/format/open-snapshot.ts';
+import { changesOf, inspectSnapshot } from '../../../src/snapshot/format/open-snapshot.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import {
   NotPublished,
@@ -28,7 +29,7 @@ import {
 import { replaceInRecords } from '../../support/alter-records.ts';
 import { restamp } from '../../support/digests.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
-import { builtFrom, digestsOf } from '../../support/import-folder.ts';
+import { buildFile, builtFrom, digestsOf, PRODUCED_AT } from '../../support/import-folder.ts';
 import { refusalOf, thrownBy } from '../../support/refusal.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 import { SoundSnapshot } from '../../support/sound-snapshot.ts';
@@ -102,6 +103,23 @@ describe('The publication of a snapshot', () => {
       expect(organizations.map(({ lists }) => lists)).to.deep.equal(expected);
       copyFileSync(served('a.sqlite'), file);
     }
+  });
+
+  it('goes back to earlier changes of the published whole file, by the links that a feed keeps', async () => {
+    const path = served('a.sqlite');
+    await publish();
+    const feed = (n: number) => {
+      const tickets = [{ ...SMALL_IMPORT.tickets[0], status: `STATUS ${n}` }];
+      const producedAt = new Date(PRODUCED_AT.getTime() + n);
+      return buildFile({ tickets }, path, { base: path, producedAt, permits: [] });
+    };
+    const { snapshotId } = await feed(1);
+    linkSync(changesOf(path), folder('kept.changes'));
+    linkSync(path, folder('kept.sqlite'));
+    await feed(2);
+    await publish({ file: folder('kept.sqlite'), permits: ['rollback'] });
+    expect(existsSync(changesOf(path))).to.equal(false);
+    expect(readSnapshot(path, { isThorough: true }).snapshotId).to.equal(snapshotId);
   });
 
   describe('fails and leaves the folder unchanged when', () => {
