@@ -87,6 +87,7 @@ finish() {
     write_report "$(now)" "$(member publishedAt)" null null "$(date -u -r "$folder/paused" +'"%FT%TZ"')"
   else
     write_report "$(now)" "$(now)" null null null
+    snapshot tidy "$name" --grown || echo 'feed.sh: the snapshot is published, but its changes grow' >&2
   fi
 }
 started=$(now) failure=''
@@ -156,7 +157,7 @@ else
     # Finds the records that changed or are gone.
     options+=(--previous "$folder/built/$base")
   fi
-  run 'nothing was published' snapshot build "${options[@]}" --publish "$name" "${publication[@]}" "${invalid[@]}"
+  run 'nothing was published' snapshot build "${options[@]}" --publish "$name" --no-tidy "${publication[@]}" "${invalid[@]}"
 fi
 # The changes first, as all readers open the files.
 for suffix in changes sqlite; do

@@ -35,6 +35,7 @@ interface BuildChoices {
   readonly asOf?: Date;
   readonly allowFuture?: true;
   readonly holdBack?: string;
+  readonly tidy: boolean;
   readonly strict?: true;
   readonly json?: true;
 }
@@ -66,6 +67,7 @@ export function addBuild(program: Command): void {
       '--hold-back <file>',
       'leave organizations with bad records or losses as they are in the earlier snapshot, and list them in a file',
     )
+    .option('--no-tidy', 'leave grown changes to: snapshot tidy --grown')
     .option(...SHRINK_OPTION)
     .option(...STRICT_OPTION)
     .option(...JSON_OPTION)
@@ -129,7 +131,7 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
     });
     progress.clear();
     printBuild({ ...options, output }, report, performance.now() - began);
-    if (permits !== undefined) await tidyUp(output, interruption.signal);
+    if (permits !== undefined && options.tidy) await tidyUp(output, interruption.signal);
   } catch (error) {
     progress.clear();
     if (error instanceof ImportRejected) throw rejection(error, input);

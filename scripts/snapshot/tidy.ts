@@ -15,15 +15,16 @@ export function addTidy(program: Command): void {
       'Makes a published snapshot and its changes one whole file. A build does so once the changes have grown.',
     )
     .argument('<name>', 'name of the snapshot')
+    .option('--grown', 'only if the changes have grown')
     .action(tidy);
 }
 
-async function tidy(name: string): Promise<void> {
+async function tidy(name: string, { grown = false }: { grown?: boolean }): Promise<void> {
   const path = join(snapshotFolder(), publishedName(name, name));
   using interruption = new Interruption('the changes stay');
   try {
-    const isMade = await tidySnapshot(path, true, interruption.signal);
-    print(`${path}: ${isMade ? 'made whole' : 'is whole'}`);
+    const isMade = await tidySnapshot(path, !grown, interruption.signal);
+    if (isMade || !grown) print(`${path}: ${isMade ? 'made whole' : 'is whole'}`);
   } catch (error) {
     if (!(error instanceof RefusedSnapshot)) throw error;
     throw new Refused(`${path}: ${error.message}; the changes stay`, { file: path, reason: error.reason });

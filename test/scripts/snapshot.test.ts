@@ -161,6 +161,7 @@ describe('npm run snapshot', () => {
     expect(snapshot.results).to.have.members(['.a.lock', 'a.changes', 'a.sqlite']);
     expect(statSync(output())).to.include({ ino, size });
     const { snapshotId } = inspectSnapshot(output());
+    expect(await snapshot.outputOf('tidy a --grown', environment)).to.equal('');
     expect(await snapshot.outputOf('tidy a', environment)).to.equal(`${output()}: made whole\n`);
     expect(await snapshot.outputOf('tidy a.sqlite', environment)).to.equal(`${output()}: is whole\n`);
     expect(statSync(output()).ino).to.not.equal(ino);
