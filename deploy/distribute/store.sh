@@ -58,6 +58,7 @@ run() { # FUNCTION CONSEQUENCE-OF-A-FAILURE
   )
   status=$?
   ((status == 0)) || report=${report:-a step failed}$'\n'$2
+  [[ -z ${file-} ]] || report=${report//"$state/new"/"$file"}
   [[ -z $report ]] || echo "${0##*/}: $remote: $(sed -E 's,^[0-9/]{10} [0-9:]{8} ,,' <<<"$report" |
     awk '!seen[$0]++ { printf "%s%s", separator, $0; separator = "; " }')" >&2
   return $((status > 0))

@@ -173,5 +173,8 @@ SELECT feed.complete(:'token', :'held')
 END
 write_state "$token" "$as_of" "$(basename "$output")"
 find "$folder/built" -name '*.sqlite' | sort -r | awk -v output="$output" -v keep="$keep" '$0 > output || ++n > keep' |
-  sed 'p; s/sqlite$/changes/' | xargs -r rm -f
+  xargs -r rm
+for changes in "$folder"/built/*.changes; do
+  [[ -e ${changes%changes}sqlite ]] || rm -f "$changes"
+done
 echo "feed.sh: ${reason:+everything: }${reason:-changes}"

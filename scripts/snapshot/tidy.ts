@@ -36,7 +36,6 @@ export async function tidyUp(path: string, signal: AbortSignal): Promise<void> {
   try {
     await tidySnapshot(path, false, signal);
   } catch (error) {
-    if (signal.aborted) throw error;
     warn(
       `warning: ${path}: the snapshot is published, but its changes grow: ${error instanceof Error ? error.message : String(error)}`,
     );

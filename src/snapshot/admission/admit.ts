@@ -62,7 +62,7 @@ export class Admission {
       .map(({ store }) => ({ ...store, counts: loadedCounts(store) }));
     checkSuccession(manifest, predecessors);
     // The live sections stay during the load. A retained section may be released.
-    const ancestors = new Set(manifest.ancestors.map(({ snapshotId }) => snapshotId));
+    const ancestors = historyOf(manifest);
     const live = replaced.flatMap(({ store: { organizationId, lists, history, snapshotId } }) =>
       Object.values(lists)
         .filter(isShared)
@@ -97,8 +97,9 @@ export class Admission {
   }
 
   /** Returns the live organizations of a file whose records are the declared ones, if the snapshot descends from theirs. */
-  #sameOrganizations(file: string, { ancestors, organizations }: Manifest): Admitted['same'] {
-    const isAncestor = new Set(ancestors.map(({ snapshotId }) => snapshotId));
+  #sameOrganizations(file: string, manifest: Manifest): Admitted['same'] {
+    const { organizations } = manifest;
+    const isAncestor = historyOf(manifest);
     const isSame = ({ organizationId, lists }: ManifestOrganization) => {
       const live = this.#stores.live.get(organizationId);
       if (live?.file !== file || !isAncestor.has(live.store.snapshotId)) return false;
@@ -167,4 +168,9 @@ export class Admission {
 /** Returns whether a section is a list whose records other images may share. The others are small. */
 function isShared(section: SectionImage): section is ListImage {
   return sharedRecordsOf(section).length > 0;
+}
+
+/** Returns the ids of the ancestors of a snapshot, and its own: it may be live already, in other files. */
+function historyOf({ ancestors, snapshotId }: Manifest): ReadonlySet<string> {
+  return new Set([...ancestors.map((one) => one.snapshotId), snapshotId]);
 }

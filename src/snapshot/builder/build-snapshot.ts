@@ -81,7 +81,7 @@ async function buildOnce(
   const file = join(folder, earlier === undefined ? 'snapshot.sqlite' : 'changes.sqlite');
   const comparison = earlier && new Comparison(staging, earlier);
   const written = await writeSnapshot(file, options, staging, earlier, comparison);
-  using opened = openFile(file, earlier?.bytes);
+  using opened = openFile(file, earlier !== undefined);
   const { manifest } = opened;
   const losses = allowShrink || !comparison ? [] : lossesOf(comparison.expected, manifest);
   const { size } = held;

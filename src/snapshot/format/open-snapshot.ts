@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
-import { existsSync, lstatSync, statSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import type { SnapshotOrigin } from '../../store/organization-image.ts';
 import { instantOf, type Manifest } from './manifest.ts';
+import { checkLists } from './read-manifest.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
 import { asRefusal, type OpenFile, openFile, SNAPSHOT_SUFFIX } from './snapshot-file.ts';
 
@@ -36,8 +37,9 @@ export function openSnapshot(path: string): OpenSnapshot {
   const found = openChanges(path);
   if (found !== undefined) files.use(found);
   const whole = files.use(openFile(path));
-  const opened = files.move();
   const changes = found && appliesTo(found.manifest, whole.manifest) ? found : undefined;
+  if (changes !== undefined) checkLists(changes.manifest, whole.bytes + changes.bytes);
+  const opened = files.move();
   return snapshotOf(whole, changes, () => {
     opened.dispose();
   });
@@ -59,7 +61,7 @@ function openChanges(path: string): OpenFile | undefined {
     const status = lstatSync(changes, { throwIfNoEntry: false });
     if (status === undefined) return undefined;
     if (status.isSymbolicLink()) throw new RefusedSnapshot('outside-folder', 'it is a link');
-    return openFile(changes, statSync(path, { throwIfNoEntry: false })?.size ?? 0);
+    return openFile(changes, true);
   } catch (thrown) {
     const error = asRefusal(thrown);
     // A publication may have removed it. A path through a file has none.

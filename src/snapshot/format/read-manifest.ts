@@ -25,14 +25,10 @@ type SnapshotRow = Readonly<
 /**
  * Reads the manifest, and checks its digest, names and counts.
  * The declared lists cover the tables, and no count exceeds a size.
- * @param wholeBytes size of the whole file, for a file of changes
+ * @param isOfChanges whether it is a file of changes, for whose counts `checkLists` has the bound once the whole file is known
  * @throws RefusedSnapshot
  */
-export function readManifest(
-  database: Database.Database,
-  fileBytes: number,
-  wholeBytes: number | undefined,
-): Manifest {
+export function readManifest(database: Database.Database, fileBytes: number, isOfChanges: boolean): Manifest {
   for (const { table, limits } of MANIFEST_TEXTS) checkTable(database, table, limits);
   checkManifestSize(database);
   const rows = database.prepare<[], SnapshotRow>('SELECT * FROM snapshot').all();
@@ -53,14 +49,14 @@ export function readManifest(
     if (!isOrganizationId(organizationId))
       throw inconsistent(`its organization_id "${organizationId}" ${ORGANIZATION_ID_RULE}`);
   }
-  if ((changesSince === '') !== (wholeBytes === undefined))
+  if ((changesSince !== '') !== isOfChanges)
     throw inconsistent(
       changesSince === ''
         ? 'it is a whole file, in the place of a file of changes'
         : 'it is a file of changes: name the whole file, beside which it belongs',
     );
   checkHistory(manifest);
-  checkLists(manifest, fileBytes + (wholeBytes ?? 0));
+  checkLists(manifest, isOfChanges ? Infinity : fileBytes);
   checkRows(database, manifest);
   return manifest;
 }
@@ -157,17 +153,18 @@ function checkHistory(manifest: Manifest): void {
   }
 }
 
-/** Refuses counts and sums out of bounds, and more bytes than the file has. */
-function checkLists({ organizations, changesSince }: Manifest, fileBytes: number): void {
+/** Refuses counts and sums out of bounds, and more bytes than the files have. */
+export function checkLists({ organizations, changesSince }: Manifest, fileBytes: number): void {
   let declaredBytes = 0;
   for (const { organizationId, lists } of organizations) {
     for (const { name } of COLLECTIONS) {
       const { rowCount, recordCount, recordBytes, textBytes, listElements, longestRow, recordsSum } =
         lists[name];
       const list = `${name} of "${organizationId}"`;
-      const counts = [rowCount, recordCount, recordBytes, textBytes, listElements, longestRow];
+      const counts = [rowCount, recordCount, recordBytes, textBytes, listElements];
       const isComplete = changesSince === '' ? rowCount === recordCount : rowCount <= recordCount;
-      const isBounded = isComplete && recordBytes >= recordCount && longestRow <= MAX_ROW_BYTES;
+      const isBounded =
+        isComplete && recordBytes >= recordCount && longestRow >= 0 && longestRow <= MAX_ROW_BYTES;
       if (
         counts.some((one) => one < 0 || one > fileBytes) ||
         !isBounded ||

@@ -5,6 +5,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  lstatSync,
   openSync,
   readdirSync,
   renameSync,
@@ -66,9 +67,13 @@ export interface Present {
   readonly content: string | undefined;
 }
 
+/** What comes between identity and content is found when the content is compared. */
 export function presentAt(path: string): Present {
-  const manifest = manifestOf(path);
-  return { identity: identityOfBoth(path), content: manifest && contentOf(manifest) };
+  const identity = identityOfBoth(path);
+  // Changes beside a link would not be those of the file to which it leads.
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  const manifest = isLink ? undefined : manifestOf(path);
+  return { identity, content: manifest && contentOf(manifest) };
 }
 
 /** Returns a text that differs for other records, also under the same snapshot id, and for another publication. */

@@ -25,6 +25,7 @@ export function identityOf(path: string): string | undefined {
 export interface OpenFile extends Disposable {
   readonly database: Database.Database;
   readonly manifest: Manifest;
+  readonly bytes: number;
   /**
    * Attaches the file to another database.
    * @throws RefusedSnapshot when it has been replaced
@@ -34,10 +35,10 @@ export interface OpenFile extends Disposable {
 
 /**
  * Opens a snapshot file, and checks its header, schema and manifest.
- * @param wholeBytes size of the whole file, for a file of changes
+ * @param isOfChanges whether it is a file of changes
  * @throws RefusedSnapshot
  */
-export function openFile(path: string, wholeBytes?: number): OpenFile {
+export function openFile(path: string, isOfChanges = false): OpenFile {
   let database: Database.Database | undefined;
   try {
     const before = identityOf(path);
@@ -51,7 +52,7 @@ export function openFile(path: string, wholeBytes?: number): OpenFile {
     if (identityOf(path) !== before)
       throw new RefusedSnapshot('unfinished', 'it was written to or replaced while it was being opened');
     const opened = database;
-    const manifest = readManifest(opened, size, wholeBytes);
+    const manifest = readManifest(opened, size, isOfChanges);
     const attachTo = (other: Database.Database, schema: string) => {
       // SQLite would create a file that is missing.
       const isSame = identityOf(path) === before;
@@ -61,7 +62,7 @@ export function openFile(path: string, wholeBytes?: number): OpenFile {
       if (!isSame || other.prepare<[], string>(select).pluck().get() !== manifest.snapshotId)
         throw new RefusedSnapshot('unfinished', 'it was replaced while it was being read: try again');
     };
-    return { database: opened, manifest, attachTo, [Symbol.dispose]: () => opened.close() };
+    return { database: opened, manifest, bytes: size, attachTo, [Symbol.dispose]: () => opened.close() };
   } catch (error) {
     database?.close();
     throw asRefusal(error);

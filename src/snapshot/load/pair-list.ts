@@ -17,11 +17,11 @@ export function pairStatements(
     find: whole
       .prepare<[string, string], Row>(`SELECT row FROM ${name} WHERE organization_id = ? AND ${idColumn} = ?`)
       .pluck(),
-    // The plus sign keeps SQLite from an index.
+    // In a damaged tree, a range may have any number of rows. The plus sign keeps SQLite from an index.
     changed: changes
-      .prepare<[Row, Row, number, string, number], [Row, string]>(
-        `SELECT row, ${idColumn} FROM ${name} WHERE row >= ? AND row < ? AND octet_length(${idColumn}) <= ?
-           AND +organization_id = ? ORDER BY row LIMIT ?`,
+      .prepare<[Row, Row, number, number, string], [Row, string]>(
+        `SELECT row, ${idColumn} FROM (SELECT row AS found FROM ${name} WHERE row >= ? AND row < ? LIMIT ?)
+           CROSS JOIN ${name} ON row = found WHERE octet_length(${idColumn}) <= ? AND +organization_id = ?`,
       )
       .raw(),
     deleted: changes
@@ -61,25 +61,29 @@ export class PairList {
     this.whole = whole;
     this.declared = declared;
     const changed: Row[] = [];
-    const leaving = new Set<Row>();
+    const leaving: Row[] = [];
     const leave = (id: string) => {
       const row = statements?.find.get(organizationId, id);
-      if (row !== undefined) leaving.add(row - whole.firstRow);
+      if (row !== undefined) leaving.push(row - whole.firstRow);
     };
     const { firstRow, recordCount, rowCount, longestRow } = declared;
-    const range = [firstRow, firstRow + recordCount, longestRow, organizationId, rowCount] as const;
+    const range = [firstRow, firstRow + recordCount, rowCount, longestRow, organizationId] as const;
     for (const [row, id] of statements?.changed.iterate(...range) ?? []) {
       changed.push(row - firstRow);
       leave(id);
     }
     for (const id of statements?.deleted.iterate(organizationId) ?? []) leave(id);
-    if (statements !== undefined && changed.length !== rowCount)
+    const isAscending = changed.every((row, i) => i === 0 || row > changed[i - 1]);
+    if (statements !== undefined && (changed.length !== rowCount || !isAscending))
       throw inconsistent(
         `a list of "${organizationId}" has ${changed.length} of the ${rowCount} rows that "lists" declares`,
       );
     this.changed = Uint32Array.from(changed);
-    this.leaving = Uint32Array.from(leaving).sort();
-    const found = whole.recordCount - leaving.size + changed.length;
+    // A record may be both deleted and put again.
+    this.leaving = Uint32Array.from(leaving)
+      .sort()
+      .filter((row, i, rows) => i === 0 || row > rows[i - 1]);
+    const found = whole.recordCount - this.leaving.length + changed.length;
     if (found !== declared.recordCount)
       throw inconsistent(
         `whole file and changes have ${found} of the ${declared.recordCount} records of a list of "${organizationId}"`,

@@ -61,7 +61,7 @@ export class SnapshotReader {
     const pair = this.pairOf(layout, organizationId);
     const blocks = this.#whole.readList(layout, organizationId, pair.whole);
     if (pair.leaving.length + pair.changed.length === 0) yield* blocks;
-    else yield* this.#merge(layout, organizationId, pair, blocks);
+    else yield* heldBack(this.#merge(layout, organizationId, pair, blocks));
   }
 
   /** Yields the records of a list that are in the file of changes, and checks their digest. */
@@ -134,6 +134,16 @@ export class SnapshotReader {
     }
     return undefined;
   }
+}
+
+/** Holds each block back until there is another one or the end: rows that leave may follow, whose digest is checked then. */
+function* heldBack(blocks: Iterable<StoredBlock>): Generator<StoredBlock> {
+  let last: StoredBlock | undefined;
+  for (const block of blocks) {
+    if (last !== undefined) yield last;
+    last = block;
+  }
+  if (last !== undefined) yield last;
 }
 
 type StoredRecords = Pick<StoredBlock, 'values' | 'records'>;

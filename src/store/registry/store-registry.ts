@@ -123,6 +123,8 @@ export class StoreRegistry {
       // No two have the same content, and none has that of the live section.
       const retained = replacedSections(before, replacedAt)
         .filter(({ image }) => !used.includes(current(image)))
+        // A history that goes on without a change has the same buffers.
+        .filter(({ image }) => image.name !== 'history' || image.changes !== history.changes)
         .map((one) => ({ ...one, image: current(one.image) }));
       const store = { organizationId, lists, history, snapshotId, producedAt, latestInstant, retained };
       const live = measured({ file, isFilePresent: true, store });

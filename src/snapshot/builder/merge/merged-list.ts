@@ -24,8 +24,9 @@ export function mergeStatements(database: Database.Database, { name, idColumn, c
       `INSERT INTO ${name} SELECT ?, ${listed} FROM added_${name} WHERE rowid = ?`,
     ),
     selectCarried: database
-      .prepare<[from: Row, to: Row, since: Instant], Row>(
-        `SELECT row FROM earlier.${name} WHERE row >= ? AND row < ? AND ${CHANGED_COLUMN} > ? ORDER BY row`,
+      .prepare<[from: Row, to: Row, count: number, since: Instant], Row>(
+        `SELECT row FROM (SELECT row AS found FROM earlier.${name} WHERE row >= ? AND row < ? LIMIT ?)
+           CROSS JOIN earlier.${name} ON row = found WHERE ${CHANGED_COLUMN} > ?`,
       )
       .pluck(),
     carry: database.prepare<[row: Row, from: Row]>(
@@ -112,13 +113,14 @@ export class MergedList {
    */
   end(newFirst: Row): DeclaredList {
     const { selectCarried, carry, putAdded } = this.#statements;
-    const { firstRow, recordCount } = this.#list;
+    const { firstRow, recordCount, rowCount } = this.#list;
     const { whole, changes } = this.#earlier.snapshot;
     const since = instantOf(whole.manifest.producedAt);
-    const carried = changes === undefined ? [] : selectCarried.all(firstRow, firstRow + recordCount, since);
+    const carried =
+      changes === undefined ? [] : selectCarried.all(firstRow, firstRow + recordCount, rowCount, since);
     const left = Uint32Array.from(this.#left).sort();
-    const isLeft = new Set(this.#left);
-    const staying = carried.map((row) => row - firstRow).filter((row) => !isLeft.has(row));
+    const isLeft = (row: Row) => left[lowerBound(left, row)] === row;
+    const staying = carried.map((row) => row - firstRow).filter((row) => !isLeft(row));
     let added = 0;
     const newRow = (row: Row) => newFirst + row - lowerBound(left, row) + added;
     for (const row of [...staying, Infinity]) {

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { Instant } from '../../../contract/timestamp.ts';
 import type { Row } from '../../../store/memory/shared-arrays.ts';
-import type { CollectionLayout } from '../../format/layout.ts';
+import { type CollectionLayout, SESSIONS } from '../../format/layout.ts';
 import { type DeclaredList, instantOf } from '../../format/manifest.ts';
 import type { EarlierRecord, EarlierSnapshot } from '../staging/earlier-snapshot.ts';
 import type { StagedRecord } from '../staging/staging-file.ts';
@@ -57,6 +57,10 @@ export class StagedList {
     if (this.#earlier === undefined || found === undefined) return -1;
     if (changedAt > instantOf(this.#earlier.snapshot.whole.manifest.producedAt)) return -1;
     if (!found.isChanged) return found.row;
+    const { whole, manifest } = this.#earlier.snapshot;
+    // The whole file that is published may be one from before a session has moved, or after.
+    const isTidied = whole.manifest.snapshotId === manifest.snapshotId;
+    if (this.#layout === SESSIONS && !isTidied) return -1;
     return this.#earlier.rowInWhole(this.#layout, this.#organizationId, found.id) ?? -1;
   }
 

@@ -1,8 +1,8 @@
-import { statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../../contract/operations.ts';
 import type { Instant } from '../../../contract/timestamp.ts';
 import type { SnapshotOrigin } from '../../../store/organization-image.ts';
+import { lowerBound } from '../../../store/index/row-sets.ts';
 import type { Row } from '../../../store/memory/shared-arrays.ts';
 import { byCollection, type CollectionLayout, EVENTS } from '../../format/layout.ts';
 import { placeOf } from '../../format/list-order.ts';
@@ -86,8 +86,6 @@ export class EarlierSnapshot implements Disposable {
   readonly organizations: ReadonlyMap<string, ManifestOrganization>;
   /** The snapshots from which the next one descends, earliest first. */
   readonly ancestorsOfNext: readonly SnapshotOrigin[];
-  /** Bytes of the whole file. */
-  readonly bytes: number;
   readonly snapshot: OpenSnapshot;
   readonly #reader: SnapshotReader;
   readonly #until: Instant;
@@ -112,7 +110,6 @@ export class EarlierSnapshot implements Disposable {
     this.ancestorsOfNext = [...manifest.ancestors, manifest]
       .filter((one) => Date.parse(one.producedAt) >= next.getTime() - keptMs)
       .slice(-MAX_ANCESTORS);
-    this.bytes = statSync(path).size;
     this.#reader = new SnapshotReader(this.snapshot);
     this.organizations = this.#reader.organizations;
     this.#until = instantOf(manifest.producedAt);
@@ -156,10 +153,10 @@ export class EarlierSnapshot implements Disposable {
   *ids(layout: CollectionLayout, organizationId: string): Generator<string> {
     const { name } = layout;
     const { whole, declared, leaving } = this.pairOf(layout, organizationId);
-    const isLeaving = new Set(leaving);
+    const isLeaving = (row: Row) => leaving[lowerBound(leaving, row)] === row;
     const { firstRow, recordCount } = whole;
     for (const [row, id] of this.#whole[name].ids.iterate(firstRow, firstRow + recordCount, recordCount))
-      if (!isLeaving.has(row - firstRow)) yield id;
+      if (!isLeaving(row - firstRow)) yield id;
     const { rowCount } = declared;
     const range = [declared.firstRow, declared.firstRow + declared.recordCount, rowCount] as const;
     for (const [, id] of this.#changes?.[name].ids.iterate(...range) ?? []) yield id;
