@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { changesOf, inspectSnapshot, openSnapshot } from '../../../src/snapshot/format/open-snapshot.ts';
@@ -6,7 +6,16 @@ import { publishSnapshot } from '../../../src/snapshot/publish/publish-snapshot.
 import { tidySnapshot } from '../../../src/snapshot/publish/tidy-snapshot.ts';
 import { makeWhole } from '../../../src/snapshot/write/make-whole.ts';
 import { byDepth } from '../../support/depth.ts';
-import { build, digestsOf, PRODUCED_AT, writeImport } from '../../support/import-folder.ts';
+import {
+  build,
+  buildFile,
+  digestsOf,
+  organizationOf,
+  PRODUCED_AT,
+  recordsOf,
+  writeImport,
+} from '../../support/import-folder.ts';
+import { recordsIn } from '../../support/records.ts';
 import { change, World } from '../../support/random-history.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import { expectSameRows } from '../../support/stored-rows.ts';
@@ -18,7 +27,14 @@ const digestsIn = (file: string) => digestsOf(readSnapshot(file, { isThorough: t
 const step = fc.record({
   changes: fc.array(change, { maxLength: 25 }),
   // What else happens before, on the same machine.
-  before: fc.constantFrom('nothing', 'nothing', 'tidying', 'a full build', 'a publication of the same'),
+  before: fc.constantFrom(
+    'nothing',
+    'nothing',
+    'tidying',
+    'tidying, beside the links of a feed',
+    'a full build',
+    'a publication of the same',
+  ),
   keepChangesMs: fc.constantFrom(2, 100),
 });
 
@@ -40,7 +56,13 @@ describe('A whole file and its changes', () => {
             await build(inFolder('all'), whole);
             await publishSnapshot({ file: whole, path: published, permits: [] });
             for (const [i, { changes, before, keepChangesMs }] of steps.entries()) {
-              if (before === 'tidying') {
+              let base = published;
+              if (before.startsWith('tidying')) {
+                if (before !== 'tidying') {
+                  base = inFolder(`links-${i}.sqlite`);
+                  linkSync(published, base);
+                  if (existsSync(changesOf(published))) linkSync(changesOf(published), changesOf(base));
+                }
                 const { snapshotId } = inspectSnapshot(published);
                 await tidySnapshot(published, true);
                 using tidied = openSnapshot(published);
@@ -59,7 +81,7 @@ describe('A whole file and its changes', () => {
                 await build(inFolder('all'), published, { previous: published, ...options });
               else {
                 writeImport(inFolder('changes'), { ...changed, deletions });
-                await build(inFolder('changes'), published, { base: published, ...options });
+                await build(inFolder('changes'), published, { base, ...options });
               }
               const previous = whole;
               whole = inFolder(`${i + 1}.sqlite`);
@@ -77,5 +99,28 @@ describe('A whole file and its changes', () => {
       { seed: 20261129, numRuns: byDepth({ short: 6, deep: 200 }) },
     );
     expect(pairs).to.be.greaterThan(5);
+  });
+
+  it('have sessions in order that have moved with their events and back, whichever whole file is published', async () => {
+    await withFolder(async (inFolder) => {
+      const { event, session } = recordsIn('north');
+      mkdirSync(inFolder('served'));
+      const [published, links] = [inFolder('served/a.sqlite'), inFolder('links.sqlite')];
+      const at = (day: number) => ({ createdAt: `2026-01-0${day}T00:00:00Z` });
+      const options = (step: number) => ({ permits: [], producedAt: later(step) });
+      const files = {
+        organizations: [{ organizationId: 'north' }],
+        events: [event('a', at(2)), event('x', at(1))],
+        sessions: [session('of a', 'a'), session('of x', 'x')],
+      };
+      await buildFile(files, published, options(0));
+      await buildFile({ events: [event('x', at(3))] }, published, { base: published, ...options(1) });
+      linkSync(published, links);
+      linkSync(changesOf(published), changesOf(links));
+      await tidySnapshot(published, true);
+      await buildFile({ events: [event('a', at(4))] }, published, { base: links, ...options(2) });
+      const { sessions } = organizationOf(readSnapshot(published, { isThorough: true }), 'north');
+      expect([...recordsOf(sessions).keys()]).to.deep.equal(['of a', 'of x']);
+    });
   });
 });

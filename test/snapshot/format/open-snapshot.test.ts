@@ -66,6 +66,16 @@ describe('A snapshot of a whole file and its changes', () => {
       expect(readSnapshot(path, { isThorough: true }).snapshotId).to.equal(ids.whole);
     });
 
+  it('ignores changes of a larger file that was replaced', async () => {
+    const path = copy();
+    const organizations = [{ organizationId: 'north' }];
+    const { snapshotId } = await buildFile({ organizations }, inFolder('small.sqlite'));
+    renameSync(inFolder('small.sqlite'), path);
+    change(changesOf(path), ['UPDATE lists SET record_bytes = record_bytes + 100000000']);
+    restamp(changesOf(path));
+    expect(inspectSnapshot(path).snapshotId).to.equal(snapshotId);
+  });
+
   it('refuses changes that cannot be read, and names their file', () => {
     const path = copy();
     const changes = changesOf(path);

@@ -64,6 +64,19 @@ describe('Tidying', () => {
     ]);
   });
 
+  it('makes a readable file if its longest record was deleted', async () => {
+    const tickets = [{ ...SMALL_IMPORT.tickets[0], ticketId: 'long', offerName: 'x'.repeat(1_000_000) }];
+    const options = { base: served(), permits: [] };
+    await buildFile({ tickets }, served(), { ...options, producedAt: new Date(PRODUCED_AT.getTime() + 1) });
+    const deletions = [{ collection: 'tickets', id: 'long' }];
+    await buildFile({ deletions }, served(), {
+      ...options,
+      producedAt: new Date(PRODUCED_AT.getTime() + 2),
+    });
+    await tidySnapshot(served(), true);
+    expect(wholeId()).to.equal(readSnapshot(served(), { isThorough: true }).snapshotId);
+  });
+
   it('lets feeds go on meanwhile', async () => {
     await feed();
     const bringBack = keep(changesOf(served()));
