@@ -18,9 +18,9 @@ const FEEDS = byDepth({ short: 2, deep: 20 });
 
 /**
  * The last of the programs that a feed starts: a report, the export, a change of the state, the build, the end of the
- * export, a change of the state, a report.
+ * export, a change of the state, a report, the tidying.
  */
-const LAST_STEP = 7;
+const LAST_STEP = 8;
 /** The moments at which a feed is killed; during a step, when a file appears. */
 const KILLS = [
   ['before the export', 'before 2', ''],
@@ -30,6 +30,7 @@ const KILLS = [
   ['before the end of the export', 'before 5', ''],
   ['before the change of the state', 'before 6', ''],
   ['at its end', 'after 6', ''],
+  ['before it tidies up', 'before 8', ''],
 ];
 /** Number of feeds that are killed one after the other before one completes. */
 const KILLED_TOGETHER = byDepth({ short: 3, deep: 1 });
