@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { byCollection, COLLECTIONS } from '../format/layout.ts';
-import type { Manifest, RecordCounts } from '../format/manifest.ts';
+import { COLLECTIONS } from '../format/layout.ts';
+import { totalCounts } from '../format/manifest.ts';
 import { contentOf, newHiddenPath, type Present, presentAt } from '../format/replace-file.ts';
 import { covers, snapshotOf } from '../format/open-snapshot.ts';
 import { asRefusal, type OpenFile, openFile } from '../format/snapshot-file.ts';
@@ -90,14 +90,16 @@ async function buildOnce(
     held.set(organizationId, { organizationId, reason: refusal.message });
   }
   if (held.size > size) return undefined;
-  const complete = await completeFile(file, options, former, opened, earlier);
+  const isOfFormer =
+    options.permits !== undefined && earlier !== undefined && former.content === contentOf(earlier.manifest);
+  const complete = await completeFile(file, options, opened, earlier, isOfFormer);
   const { rejections } = staging;
   const ofLines = [...rejections.suspects.values(), ...warningsOfUtc(database, input)];
   const warnings = [...ofLines, ...reviewRecords(complete, options, staging)];
   if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
   const heldBack = [...held.values()].sort((a, b) => (a.organizationId < b.organizationId ? -1 : 1));
   const isOfChanges = earlier !== undefined && complete === file;
-  const placed = await placeOutput(complete, isOfChanges, manifest, options, heldBack, former);
+  const placed = await placeOutput(complete, isOfChanges, manifest, options, heldBack, former, isOfFormer);
   return {
     ...written,
     ...placed,
@@ -180,32 +182,24 @@ async function writeSnapshot(
 }
 
 /**
- * Returns the file to put into place: the changes if they continue those of what is published. Else that is a whole file,
- * of which earlier changes are none.
+ * Returns the file to put into place: the changes if they continue those of what is published. Else that is a whole file
+ * with an epoch of its own, to which no earlier changes apply.
  */
 async function completeFile(
   file: string,
-  { permits, isStrict = false, signal }: BuildOptions,
-  former: Present,
+  { isStrict = false, signal }: BuildOptions,
   changes: OpenFile,
   earlier: EarlierSnapshot | undefined,
+  isOfFormer: boolean,
 ): Promise<string> {
   if (earlier === undefined) return file;
-  const { manifest, snapshot, isBase } = earlier;
-  const { whole } = snapshot;
+  const { isBase } = earlier;
+  const { whole } = earlier.snapshot;
   // A strict build reviews one file.
-  const isPublished = permits !== undefined && isBase && !isStrict && former.content === contentOf(manifest);
-  if (isPublished && covers(changes.manifest, whole.manifest)) return file;
+  if (isOfFormer && isBase && !isStrict && covers(changes.manifest, whole.manifest)) return file;
   const path = join(dirname(file), 'snapshot.sqlite');
   await inTurns(makeWhole(snapshotOf(whole, changes), path, randomUUID()), signal);
   return path;
-}
-
-/** Returns the numbers of records of all organizations. */
-function totalCounts({ organizations }: Manifest): RecordCounts {
-  return byCollection(({ name }) =>
-    organizations.reduce((sum, { lists }) => sum + lists[name].recordCount, 0),
-  );
 }
 
 function reviewRecords(file: string, options: BuildOptions, staging: Staging): Warning[] {

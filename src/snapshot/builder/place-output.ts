@@ -1,15 +1,14 @@
 import { chmodSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Manifest } from '../format/manifest.ts';
-import { changesOf, inspectSnapshot } from '../format/open-snapshot.ts';
+import { changesOf } from '../format/open-snapshot.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import {
-  contentOf,
+  checkPresent,
   FILE_MODE,
   newHiddenPath,
   type Present,
   putWhole,
-  replaceFile,
   sync,
   withLock,
 } from '../format/replace-file.ts';
@@ -22,7 +21,10 @@ export function refusedOutput(output: string, refusal: RefusedSnapshot): NotPubl
   return new NotPublished(`${output}: ${refusal.message}`, { cause: refusal });
 }
 
-/** Puts a file in the place of the output, or of its changes. Returns how the snapshot follows a published one. */
+/**
+ * Puts a file in the place of the output, or of its changes. Returns how the snapshot follows a published one.
+ * @param isOfFormer whether the records that stay are those of the published snapshot that is replaced
+ */
 export async function placeOutput(
   file: string,
   isOfChanges: boolean,
@@ -30,16 +32,20 @@ export async function placeOutput(
   options: BuildOptions,
   heldBack: HeldBack[],
   former: Present,
+  isOfFormer: boolean,
 ) {
   const { output, signal, permits, holdBack } = options;
   await sync(file);
-  const copied = options.base ?? (heldBack.length > 0 ? options.previous : undefined);
-  if (!isOfChanges) await checkStored(file, options, former, copied);
+  const isCopied = options.base !== undefined || (options.previous !== undefined && heldBack.length > 0);
+  // A snapshot that is not published may have records that cannot be served.
+  if (permits !== undefined && isCopied && !isOfChanges && !isOfFormer)
+    await loadSnapshot(file, { isThorough: true, signal });
   chmodSync(file, FILE_MODE);
   // From here on the build cannot be aborted.
   signal?.throwIfAborted();
   let isDescendant: boolean | undefined;
   const replace = () => {
+    checkPresent(output, former);
     if (permits !== undefined) isDescendant = checkPublication(manifest, output);
     if (holdBack !== undefined) {
       const draft = newHiddenPath(holdBack, 'building');
@@ -51,30 +57,12 @@ export async function placeOutput(
   };
   try {
     // A new file has no other builder.
-    if (permits === undefined && former.content === undefined) replaceFile(output, former, replace);
-    else
-      withLock(output, () => {
-        replaceFile(output, former, replace);
-      });
+    if (permits === undefined && former.content === undefined) replace();
+    else withLock(output, replace);
   } catch (error) {
     if (!(error instanceof RefusedSnapshot)) throw error;
     throw refusedOutput(output, error);
   }
   await sync(dirname(output));
   return { isDescendant };
-}
-
-/**
- * Checks a file with records of an earlier snapshot that is not published: serving them may never have been tried.
- * @param earlier the snapshot of which records were copied
- */
-async function checkStored(
-  file: string,
-  { permits, signal }: BuildOptions,
-  former: Present,
-  earlier: string | undefined,
-): Promise<void> {
-  if (permits === undefined || earlier === undefined) return;
-  if (former.content !== contentOf(inspectSnapshot(earlier)))
-    await loadSnapshot(file, { isThorough: true, signal });
 }

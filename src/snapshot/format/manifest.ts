@@ -97,6 +97,13 @@ export function declaredCounts({ lists }: ManifestOrganization): Record<Collecti
   return byCollection(({ name }) => lists[name].recordCount);
 }
 
+/** Returns the numbers of records of all organizations. */
+export function totalCounts({ organizations }: Pick<Manifest, 'organizations'>): RecordCounts {
+  return byCollection(({ name }) =>
+    organizations.reduce((sum, { lists }) => sum + lists[name].recordCount, 0),
+  );
+}
+
 /** Computes the digest of the content of an organization, base64url, as `listDigest` does. */
 export function contentDigest({ lists }: Pick<ManifestOrganization, 'lists'>): string {
   return digestOf(lists, COLLECTIONS);

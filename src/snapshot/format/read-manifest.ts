@@ -13,6 +13,7 @@ import {
   NO_RECORDS,
   type Permit,
   PERMITS,
+  totalCounts,
 } from './manifest.ts';
 import { damaged, inconsistent, RefusedSnapshot } from './refused-snapshot.ts';
 import { MANIFEST_TEXTS, MAX_ANCESTORS, MAX_LISTS, MAX_NAMES_BYTES, MAX_ROW_BYTES } from './schema.ts';
@@ -181,14 +182,15 @@ export function checkLists({ organizations, changesSince }: Manifest, fileBytes:
 }
 
 /** Refuses tables with other rows than "lists" declares, and deletions of other organizations. */
-function checkRows(database: Database.Database, { organizations, changesSince }: Manifest): void {
+function checkRows(database: Database.Database, manifest: Manifest): void {
+  const counts = totalCounts(manifest);
   for (const { name } of COLLECTIONS) {
-    const declared = organizations.reduce((sum, { lists }) => sum + lists[name].recordCount, 0);
+    const { [name]: declared } = counts;
     const bounds = database.prepare<[], readonly [first: number | null, last: number | null]>(
       `SELECT (SELECT min(row) FROM ${name}), (SELECT max(row) FROM ${name})`,
     );
     const [first, last] = bounds.raw().get() ?? [null, null];
-    const isWhole = changesSince === '';
+    const isWhole = manifest.changesSince === '';
     const isSound =
       first === null || last === null
         ? declared === 0 || !isWhole

@@ -67,7 +67,7 @@ export interface Present {
   readonly content: string | undefined;
 }
 
-/** What comes between identity and content is found when the content is compared. */
+/** Reads the identity first: a replacement during the call is then found when the contents are compared. */
 export function presentAt(path: string): Present {
   const identity = identityOfBoth(path);
   // Changes beside a link would not be those of the file to which it leads.
@@ -86,15 +86,14 @@ function identityOfBoth(path: string): string {
 }
 
 /**
- * Replaces a file.
- * @param former what is replaced
- * @throws RefusedSnapshot when there is something else by now
+ * Checks that a file to replace is as it was read before.
+ * @throws RefusedSnapshot when it has changed
  */
-export function replaceFile<T>(path: string, former: Present, replace: () => T): T {
+export function checkPresent(path: string, former: Present): void {
   const isSame =
     identityOfBoth(path) === former.identity ||
     (former.content !== undefined && presentAt(path).content === former.content);
-  if (isSame) return replace();
+  if (isSame) return;
   throw new RefusedSnapshot(
     'unfinished',
     'the file to replace has changed meanwhile: build or publish again',
@@ -104,7 +103,7 @@ export function replaceFile<T>(path: string, former: Present, replace: () => T):
 /**
  * Does work while no other process changes what is published in the place of a file. The lock is that of the name: the
  * files are replaced. It ends with the process.
- * @throws RefusedSnapshot when it is held for too long, or cannot be had
+ * @throws RefusedSnapshot when it is held for too long, or cannot be acquired
  */
 export function withLock<T>(path: string, work: () => T): T {
   const file = join(dirname(path), `.${basename(path, SNAPSHOT_SUFFIX)}.lock`);
@@ -125,7 +124,7 @@ export function withLock<T>(path: string, work: () => T): T {
   }
 }
 
-/** Lets the owner and the group of the folder have a lock, whoever has created it. */
+/** Gives a lock file the owner and the group of its folder, also if root created it. */
 function shareLock(file: string): void {
   const { uid, gid } = statSync(dirname(file));
   if (process.geteuid?.() === 0) chownSync(file, uid, gid);

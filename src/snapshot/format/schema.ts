@@ -63,6 +63,12 @@ export const MANIFEST_TEXTS = ['snapshot', 'ancestors', 'organizations', 'lists'
 
 reference.close();
 
+/** The columns of a table that holds records, in its order, without the row. */
+export function storedColumns({ idColumn, columns }: CollectionLayout): readonly string[] {
+  const indexed = columns.map(({ column }) => column);
+  return ['organization_id', idColumn, ...indexed, CHANGED_COLUMN, RECORD_COLUMN];
+}
+
 /** The SQL expressions of the values of a record. */
 export function valueColumns({ idColumn, columns }: CollectionLayout): readonly string[] {
   return [`octet_length(${RECORD_COLUMN})`, CHANGED_COLUMN, idColumn, ...columns.map(({ column }) => column)];

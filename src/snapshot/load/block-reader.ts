@@ -1,5 +1,6 @@
 import type { CollectionName } from '../../contract/operations.ts';
 import type Database from 'better-sqlite3';
+import { rowSpan } from '../../store/index/row-sets.ts';
 import { MEGABYTE, type Uint32s } from '../../store/memory/shared-arrays.ts';
 import { byCollection, type CollectionLayout } from '../format/layout.ts';
 import type { DeclaredList } from '../format/manifest.ts';
@@ -66,6 +67,7 @@ export class BlockReader {
    * @throws RefusedSnapshot
    */
   *readList(layout: CollectionLayout, organizationId: string, list: DeclaredList): Generator<StoredBlock> {
+    if (list.rowCount === 0) return;
     const digest = new ListDigest(this.#isOfChanges);
     let read = 0;
     for (const block of this.read(layout, organizationId, list)) {
@@ -94,11 +96,10 @@ export class BlockReader {
       if (found === undefined || found.last === null) return;
       const { values, records } = found;
       const inTable = found.rows?.split(',');
-      const first = from;
-      const rows = Uint32Array.from(
-        { length: found.count },
-        (_, i) => (inTable === undefined ? first + i : Number(inTable[i])) - firstRow,
-      );
+      const rows =
+        inTable === undefined
+          ? rowSpan(from - firstRow, from - firstRow + found.count)
+          : Uint32Array.from(inTable, (row) => Number(row) - firstRow);
       yield { count: found.count, rows, values, records };
       read += found.count;
       from = found.last + 1;

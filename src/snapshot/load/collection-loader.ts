@@ -38,7 +38,7 @@ export interface StoredList {
   readonly blocks: Generator<Block>;
   /** Lists in memory whose records the new one shares, the live one first. */
   readonly known: readonly KnownList[];
-  /** The list in memory with the same digest. Of such a list, only the changes are read. */
+  /** The list in memory with the same digest. Of such a list, only the rows in the file of changes are read. */
   readonly same: ListImage | undefined;
   /** The live list, if the new one descends from it and is large. */
   readonly predecessor: Predecessor | undefined;

@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import type { CollectionLayout } from '../format/layout.ts';
 import type { DeclaredList } from '../format/manifest.ts';
 import { inconsistent } from '../format/refused-snapshot.ts';
-import { lowerBound } from '../../store/index/row-sets.ts';
+import { hasRow, lowerBound } from '../../store/index/row-sets.ts';
 import type { Row, Uint32s } from '../../store/memory/shared-arrays.ts';
 
 type Statements = ReturnType<typeof pairStatements>;
@@ -101,7 +101,7 @@ export class PairList {
   }
 
   isChanged(row: Row): boolean {
-    return this.changed[lowerBound(this.changed, row)] === row;
+    return hasRow(this.changed, row);
   }
 }
 

@@ -54,8 +54,9 @@ export interface ReadOptions {
 
 /**
  * Reads a snapshot file into shared memory, and checks it in full.
- * The checks cover header, schema, counts, order of sessions, distinct ids, the digest of each list that is read whole,
- * deletions, and the form of the records that serving depends on. Passes on each organization when it is read, in manifest order.
+ * The checks cover header, schema, counts, order of sessions, distinct ids, the digest of each list whose
+ * records are read, deletions, and the form of the records that serving depends on. Passes on each organization when it is
+ * read, in manifest order.
  */
 export function readOrganizations(
   path: string,

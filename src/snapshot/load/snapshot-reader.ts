@@ -15,8 +15,8 @@ export class SnapshotReader {
   readonly #changes: BlockReader | undefined;
   readonly organizations: ReadonlyMap<string, ManifestOrganization>;
   readonly #statements: Readonly<Record<CollectionName, ReturnType<typeof pairStatements>>> | undefined;
+  /** One that was removed and added again since the whole file has no part of it. */
   readonly #inWhole: ReadonlyMap<string, ManifestOrganization>;
-  readonly #wholeInstant: Instant;
   readonly #latest: OpenFile;
   readonly #until: Instant;
 
@@ -25,20 +25,22 @@ export class SnapshotReader {
     this.#latest = latest;
     this.#until = instantOf(manifest.producedAt);
     this.#whole = new BlockReader(whole.database);
-    this.#wholeInstant = instantOf(whole.manifest.producedAt);
     this.#changes = changes && new BlockReader(changes.database, true);
     this.#statements =
       changes && byCollection((layout) => pairStatements(whole.database, changes.database, layout));
     const byId = (organizations: readonly ManifestOrganization[]) =>
       new Map(organizations.map((one) => [one.organizationId, one]));
     this.organizations = byId(manifest.organizations);
-    this.#inWhole = changes === undefined ? this.organizations : byId(whole.manifest.organizations);
+    const wholeInstant = instantOf(whole.manifest.producedAt);
+    const isContinued = ({ organizationId }: ManifestOrganization) => {
+      const since = this.organizations.get(organizationId)?.since;
+      return since !== undefined && instantOf(since) <= wholeInstant;
+    };
+    this.#inWhole = byId(whole.manifest.organizations.filter(isContinued));
   }
 
-  /** Returns an organization in the whole file. One that was removed and added again since then has no part of it. */
+  /** Returns an organization as the whole file declares it. */
   inWhole(organizationId: string): ManifestOrganization | undefined {
-    const since = this.organizations.get(organizationId)?.since;
-    if (since === undefined || instantOf(since) > this.#wholeInstant) return undefined;
     return this.#inWhole.get(organizationId);
   }
 

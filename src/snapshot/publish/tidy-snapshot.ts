@@ -1,14 +1,8 @@
-import { renameSync, rmSync, statSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { instantOf } from '../format/manifest.ts';
-import {
-  changesOf,
-  covers,
-  inspectSnapshot,
-  type OpenSnapshot,
-  openSnapshot,
-} from '../format/open-snapshot.ts';
+import { covers, inspectSnapshot, type OpenSnapshot, openSnapshot } from '../format/open-snapshot.ts';
 import { FILE_MODE, newHiddenPath, sync, withLock } from '../format/replace-file.ts';
 import { identityOf } from '../format/snapshot-file.ts';
 import { inTurns, makeWhole } from '../write/make-whole.ts';
@@ -22,7 +16,7 @@ import { inTurns, makeWhole } from '../write/make-whole.ts';
 export async function tidySnapshot(path: string, isForced = false, signal?: AbortSignal): Promise<boolean> {
   const read = identityOf(path);
   using snapshot = openSnapshot(path);
-  if (!isForced && !isDue(snapshot, path)) return false;
+  if (!isForced && !isDue(snapshot)) return false;
   if (snapshot.manifest.snapshotId === snapshot.whole.manifest.snapshotId) return false;
   const file = newHiddenPath(path, 'tidying');
   try {
@@ -47,10 +41,10 @@ export async function tidySnapshot(path: string, isForced = false, signal?: Abor
  * Returns whether all files of changes since the whole file have together as many bytes as this. At this point, the
  * least is written, whatever the changes are. The earlier ones are smaller: the mean is half of the last.
  */
-function isDue({ whole, changes }: OpenSnapshot, path: string): boolean {
+function isDue({ whole, changes }: OpenSnapshot): boolean {
   if (changes === undefined) return false;
   const since = instantOf(whole.manifest.producedAt);
   const files = 1 + changes.manifest.ancestors.filter((one) => instantOf(one.producedAt) > since).length;
-  const mean = statSync(changesOf(path)).size / 2;
-  return files * mean >= statSync(path).size;
+  const mean = changes.bytes / 2;
+  return files * mean >= whole.bytes;
 }

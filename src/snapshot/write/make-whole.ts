@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type Database from 'better-sqlite3';
 import { byCollection, type CollectionLayout, COLLECTIONS } from '../format/layout.ts';
-import { instantOf } from '../format/manifest.ts';
+import { instantOf, totalCounts } from '../format/manifest.ts';
 import type { OpenSnapshot } from '../format/open-snapshot.ts';
-import { CHANGED_COLUMN, RECORD_COLUMN, SCHEMA } from '../format/schema.ts';
+import { SCHEMA, storedColumns } from '../format/schema.ts';
 import { damaged } from '../format/refused-snapshot.ts';
 import { asRefusal, type OpenFile } from '../format/snapshot-file.ts';
 import type { PairList } from '../load/pair-list.ts';
@@ -55,9 +55,9 @@ export function* makeWhole(
 }
 
 /** Returns a function that copies a list of a collection from the attached files `whole` and `changes`. */
-function copierOf(database: Database.Database, { name, idColumn, columns }: CollectionLayout) {
-  const values = [idColumn, ...columns.map(({ column }) => column), CHANGED_COLUMN, RECORD_COLUMN];
-  const copied = ['organization_id', ...values].join(', ');
+function copierOf(database: Database.Database, layout: CollectionLayout) {
+  const { name } = layout;
+  const copied = storedColumns(layout).join(', ');
   database.exec(`CREATE TEMP TABLE leaving_${name} (row INTEGER PRIMARY KEY)`);
   const leave = database.prepare<[Row]>(`INSERT INTO leaving_${name} VALUES (?)`);
   const [copyWhole, copyChanges] = ['whole', 'changes'].map((schema) =>
@@ -91,7 +91,7 @@ function copierOf(database: Database.Database, { name, idColumn, columns }: Coll
 /** Refuses a whole file whose index lacks records: they would stay although they are deleted or replaced. */
 function checkIndex({ database, manifest }: OpenFile, { name }: CollectionLayout): void {
   const [, index = ''] = new RegExp(`CREATE UNIQUE INDEX (\\w+) ON ${name} `).exec(SCHEMA) ?? [];
-  const declared = manifest.organizations.reduce((sum, { lists }) => sum + lists[name].recordCount, 0);
+  const { [name]: declared } = totalCounts(manifest);
   // In a damaged tree, an index may have any number of entries.
   const count = database
     .prepare<[number], number>(`SELECT count(*) FROM (SELECT 1 FROM ${name} INDEXED BY ${index} LIMIT ?)`)

@@ -4,6 +4,11 @@ import { type Int64s, type Row, sharedUint32s, type Uint32s } from '../memory/sh
 
 export const NO_ROWS: Uint32s = new Uint32Array(0);
 
+/** Returns whether ascending rows have a row. */
+export function hasRow(rows: Uint32s, row: Row): boolean {
+  return rows[lowerBound(rows, row)] === row;
+}
+
 export function rowSpan(from: Row, to: Row): Uint32s {
   const rows = new Uint32Array(to - from);
   for (let i = 0; i < rows.length; i++) rows[i] = from + i;

@@ -5,7 +5,7 @@ import { declaredCounts, type Deletion } from '../../format/manifest.ts';
 import type { EarlierSnapshot } from '../staging/earlier-snapshot.ts';
 import type { Staging } from '../staging/staging.ts';
 
-/** A record of the earlier snapshot that the new one does not copy from it. */
+/** A record of the earlier snapshot that the new one lacks or replaces. */
 interface LeavingRecord {
   /** Position of its organization in the order of the ids. */
   readonly organization: number;
@@ -67,7 +67,7 @@ export class Comparison {
     }
   }
 
-  /** Yields the records that the build names in lists that are copied. */
+  /** Yields the records that the build names in lists that are merged. */
   *#namedInMerged(layout: CollectionLayout): Generator<readonly [organization: number, id: string]> {
     const { organizationIds, ids } = this.#staging;
     // Without such a list, as mostly with `--previous`, the ids of the whole import would be read for nothing.

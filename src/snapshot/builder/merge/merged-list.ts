@@ -1,11 +1,11 @@
 import type Database from 'better-sqlite3';
 import type { Instant } from '../../../contract/timestamp.ts';
-import { lowerBound } from '../../../store/index/row-sets.ts';
+import { hasRow, lowerBound } from '../../../store/index/row-sets.ts';
 import type { Row } from '../../../store/memory/shared-arrays.ts';
 import type { CollectionLayout } from '../../format/layout.ts';
 import { findPlace, placeOf } from '../../format/list-order.ts';
 import { type DeclaredList, instantOf, NO_RECORDS } from '../../format/manifest.ts';
-import { CHANGED_COLUMN, RECORD_COLUMN } from '../../format/schema.ts';
+import { CHANGED_COLUMN, storedColumns } from '../../format/schema.ts';
 import type { PairList } from '../../load/pair-list.ts';
 import type { EarlierRecord, EarlierSnapshot } from '../staging/earlier-snapshot.ts';
 import type { StagedRecord } from '../staging/staging-file.ts';
@@ -13,13 +13,14 @@ import { ListTotals } from './list-totals.ts';
 
 type Statements = ReturnType<typeof mergeStatements>;
 
-/** Prepares the statements for the lists of a collection. The latest file of the earlier snapshot is attached as `earlier`. */
-export function mergeStatements(database: Database.Database, { name, idColumn, columns }: CollectionLayout) {
-  const values = [idColumn, ...columns.map(({ column }) => column), CHANGED_COLUMN, RECORD_COLUMN];
-  const listed = ['organization_id', ...values].join(', ');
+/** Prepares the statements for a collection. The latest file of the earlier snapshot is attached as `earlier`. */
+export function mergeStatements(database: Database.Database, layout: CollectionLayout) {
+  const { name } = layout;
+  const columns = storedColumns(layout);
+  const listed = columns.join(', ');
   database.exec(`CREATE TEMP TABLE added_${name} AS SELECT ${listed} FROM ${name} LIMIT 0`);
   return {
-    add: database.prepare(`INSERT INTO added_${name} VALUES (?, ${values.map(() => '?').join()})`),
+    add: database.prepare(`INSERT INTO added_${name} VALUES (${columns.map(() => '?').join()})`),
     putAdded: database.prepare<[row: Row, added: number | bigint]>(
       `INSERT INTO ${name} SELECT ?, ${listed} FROM added_${name} WHERE rowid = ?`,
     ),
@@ -119,8 +120,7 @@ export class MergedList {
     const carried =
       changes === undefined ? [] : selectCarried.all(firstRow, firstRow + recordCount, rowCount, since);
     const left = Uint32Array.from(this.#left).sort();
-    const isLeft = (row: Row) => left[lowerBound(left, row)] === row;
-    const staying = carried.map((row) => row - firstRow).filter((row) => !isLeft(row));
+    const staying = carried.map((row) => row - firstRow).filter((row) => !hasRow(left, row));
     let added = 0;
     const newRow = (row: Row) => newFirst + row - lowerBound(left, row) + added;
     for (const row of [...staying, Infinity]) {

@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import type { Instant } from '../../../contract/timestamp.ts';
 import { byCollection, type CollectionLayout } from '../../format/layout.ts';
 import { type DigestedManifest, instantOf, NO_RECORDS } from '../../format/manifest.ts';
-import { CHANGED_COLUMN, RECORD_COLUMN } from '../../format/schema.ts';
+import { storedColumns } from '../../format/schema.ts';
 import type { WrittenOrganization } from '../../write/complete-snapshot.ts';
 import { NewFile } from '../../write/new-file.ts';
 import type { EarlierSnapshot } from '../staging/earlier-snapshot.ts';
@@ -61,7 +61,7 @@ export class SnapshotWriter implements Disposable {
     const { database } = this.#file;
     const earlier = this.#earlier;
     const deleted = this.#writeDeletions(layout, comparison);
-    const values = ['organization_id', 'id', ...layout.columns, CHANGED_COLUMN, RECORD_COLUMN].map(() => '?');
+    const values = storedColumns(layout).map(() => '?');
     const insert = database.prepare(`INSERT INTO ${name} VALUES (?, ${values.join()})`);
     const statements = earlier && mergeStatements(database, layout);
     let [firstRow, count] = [1, 0];

@@ -13,6 +13,8 @@ import { ListTotals } from './list-totals.ts';
 export class StagedList {
   readonly #layout: CollectionLayout;
   readonly #earlier: EarlierSnapshot | undefined;
+  /** Production time of the whole file. */
+  readonly #wholeInstant: Instant;
   readonly #organizationId: string;
   /** In the table. */
   readonly #firstRow: Row;
@@ -32,6 +34,7 @@ export class StagedList {
   ) {
     this.#layout = layout;
     this.#earlier = earlier;
+    this.#wholeInstant = earlier === undefined ? 0n : instantOf(earlier.snapshot.whole.manifest.producedAt);
     this.#organizationId = organizationId;
     this.#firstRow = firstRow;
     this.#insert = insert;
@@ -55,7 +58,7 @@ export class StagedList {
   /** Returns the row of a record in the whole file; -1 if it has changed since, or is new. */
   #rowInWhole(changedAt: Instant, found?: EarlierRecord): Row {
     if (this.#earlier === undefined || found === undefined) return -1;
-    if (changedAt > instantOf(this.#earlier.snapshot.whole.manifest.producedAt)) return -1;
+    if (changedAt > this.#wholeInstant) return -1;
     if (!found.isChanged) return found.row;
     const { whole, manifest } = this.#earlier.snapshot;
     // The whole file that is published may be one from before a session has moved, or after.

@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../../contract/operations.ts';
 import type { Instant } from '../../../contract/timestamp.ts';
 import type { SnapshotOrigin } from '../../../store/organization-image.ts';
-import { lowerBound } from '../../../store/index/row-sets.ts';
+import { hasRow } from '../../../store/index/row-sets.ts';
 import type { Row } from '../../../store/memory/shared-arrays.ts';
 import { byCollection, type CollectionLayout, EVENTS } from '../../format/layout.ts';
 import { placeOf } from '../../format/list-order.ts';
@@ -153,10 +153,9 @@ export class EarlierSnapshot implements Disposable {
   *ids(layout: CollectionLayout, organizationId: string): Generator<string> {
     const { name } = layout;
     const { whole, declared, leaving } = this.pairOf(layout, organizationId);
-    const isLeaving = (row: Row) => leaving[lowerBound(leaving, row)] === row;
     const { firstRow, recordCount } = whole;
     for (const [row, id] of this.#whole[name].ids.iterate(firstRow, firstRow + recordCount, recordCount))
-      if (!isLeaving(row - firstRow)) yield id;
+      if (!hasRow(leaving, row - firstRow)) yield id;
     const { rowCount } = declared;
     const range = [declared.firstRow, declared.firstRow + declared.recordCount, rowCount] as const;
     for (const [, id] of this.#changes?.[name].ids.iterate(...range) ?? []) yield id;
@@ -203,7 +202,7 @@ export class EarlierSnapshot implements Disposable {
 
   /**
    * Stages the events or sessions that stay unless the import names them, once the ids of its lines are known. The
-   * records of other collections are copied.
+   * records of other collections stay by their lists.
    */
   stage(layout: CollectionLayout, staging: Staging): void {
     const { ids, tables, organizationIds, staying } = staging;
